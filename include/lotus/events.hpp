@@ -1,0 +1,168 @@
+// The event schema: one row per record kind. Everything else that knows record kinds (the enum,
+// the encoder's arity checks, the decoder, `lotus-analyze dump`, the schema frame of a trace file
+// and the table in FORMAT.md) is derived from these rows.
+//
+// A row is ROW(name, code, shape, fields). Codes are never reused. A new field is appended to its
+// row's end; readers take the field list from the schema frame of the file they read, so a record
+// of a later version is decoded, and what is unknown in it is skipped.
+//
+// `fields` is a list of `name:type` separated by spaces. Types:
+//   u  unsigned varint        z  zigzag varint (signed)        s  varint length, then bytes (UTF-8)
+//
+// Times are in ticks (see clock.hpp). Batches are named (iterator, reset, batch): `iterator` counts the
+// DataLoader iterators that a process created, from 1 (0 in a worker process: the process's
+// `worker_link` record says which); `reset` counts how often that iterator started an epoch anew, from
+// 0; `batch` is PyTorch's own index within the epoch, from 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+namespace lotus {
+
+enum class Shape : std::uint8_t {
+  enter,       // opens a span in its thread
+  leave,       // closes the innermost open span of its thread
+  point,       // describes the innermost open span, or an instant
+  definition,  // says once what ids used in other records mean; travels in definition frames
+};
+
+// clang-format off
+#define LOTUS_RECORDS(ROW)                                                                          \
+  /* ---- ends of spans ---- */                                                                     \
+  ROW(leave,          1, leave, "")                 /* returned normally */                         \
+  ROW(leave_error,    2, leave, "")                 /* left by a Python exception */                \
+  ROW(leave_empty,    3, leave, "")                 /* an iterator ended: no sample was made */     \
+  ROW(leave_lost,     4, leave, "")                 /* abandoned: C++ exception, longjmp */         \
+  /* ---- spans ---- */                                                                             \
+  ROW(op,             5, enter, "def:u")            /* a callable of a pipeline; see op_def */      \
+  ROW(sample,         6, enter, "index:z")          /* Dataset.__getitem__; -1 when not an int */   \
+  ROW(samples,        7, enter, "count:u")          /* Dataset.__getitems__ */                      \
+  ROW(fetch,          8, enter, "iterator:u reset:u batch:u")  /* T1 */                             \
+  ROW(worker_loop,    9, enter, "worker:u workers:u")                                               \
+  ROW(put,           10, enter, "batch:u")          /* worker: the result queue's put */            \
+  ROW(serialize,     11, enter, "batch:u")          /* worker's feeder thread: pickling */          \
+  ROW(send,          12, enter, "batch:u")          /* worker's feeder thread: writing the pipe */  \
+  ROW(next,          13, enter, "iterator:u reset:u")          /* the iterator's __next__ */        \
+  ROW(wait,          14, enter, "iterator:u reset:u")          /* _next_data */                     \
+  ROW(get,           15, enter, "iterator:u reset:u")          /* _get_data */                      \
+  ROW(receive,       16, enter, "iterator:u")       /* Queue.get on the result queue */             \
+  ROW(deserialize,   17, enter, "iterator:u")       /* unpickling, after the bytes arrived */       \
+  ROW(consume,       18, enter, "iterator:u reset:u batch:u")  /* _process_data */                  \
+  ROW(pin,           19, enter, "iterator:u reset:u batch:u")  /* copy to pinned memory */          \
+  ROW(start_workers, 20, enter, "iterator:u")       /* the iterator's __init__ */                   \
+  /* ---- points ---- */                                                                            \
+  ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
+  ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
+  ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
+  ROW(bytes,         35, point, "count:u")          /* moved by the innermost open span */          \
+  ROW(cpu,           36, point, "ns:u")             /* thread CPU time of the innermost open span */\
+  ROW(path,          37, point, "shared:u suffix:s")/* file of the open sample: `shared` bytes of the \
+                                                       chunk's previous path, then `suffix` */      \
+  ROW(lost,          38, point, "events:u")         /* dropped from this stream before here */      \
+  ROW(open,          39, point, "kind:u a:u b:u c:u age:u")    /* chunk start: a span that is open, \
+                                                       outermost first; redundant unless chunks are \
+                                                       missing before; a, b, c: its fields as coded */\
+  /* ---- definitions ---- */                                                                       \
+  ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u torch:s") \
+  ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
+  ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
+  ROW(loader,        67, definition, "id:u workers:u prefetch:u batch_size:u pin_memory:u persistent:u in_order:u dataset:s length:z") \
+  ROW(iterator,      68, definition, "id:u loader:u")                                               \
+  ROW(epoch,         69, definition, "iterator:u reset:u epoch:u")  /* epoch: per loader, from 0 */ \
+  ROW(worker_link,   70, definition, "iterator:u worker:u pid:u")
+// clang-format on
+
+enum class Kind : std::uint8_t {
+#define LOTUS_ROW(name, code, shape, fields) name = code,
+  LOTUS_RECORDS(LOTUS_ROW)
+#undef LOTUS_ROW
+};
+
+// op_def.role: how the callable was recognised.
+enum class OpRole : std::uint8_t {
+  transform = 0,  // called by a Compose-style runner
+  frame = 1,      // a first Python frame below __getitem__ (no runner)
+  loader = 2,     // the callable that a DatasetFolder-style dataset opens files with; name `Loader`
+  collate = 3,    // the callable that fetch calls with the samples; name `Collation`
+  runner = 4,     // the Compose-style runner itself; its children are the ops
+};
+
+inline constexpr std::size_t kMaxFields = 10;
+
+struct KindInfo {
+  std::string_view name;
+  std::uint8_t code;
+  Shape shape;
+  std::string_view fields;
+};
+
+inline constexpr KindInfo kKinds[] = {
+#define LOTUS_ROW(name, code, shape, fields) {#name, code, Shape::shape, fields},
+    LOTUS_RECORDS(LOTUS_ROW)
+#undef LOTUS_ROW
+};
+
+// The fields of a row, split: types[i] is 'u', 'z' or 's'.
+struct FieldList {
+  std::size_t count = 0;
+  char types[kMaxFields] = {};
+  std::string_view names[kMaxFields];
+  bool valid = true;  // false: malformed text or more than kMaxFields
+};
+
+constexpr FieldList parse_fields(std::string_view text) {
+  FieldList list;
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find(' '));
+    const auto colon = word.find(':');
+    const bool typed = colon != std::string_view::npos && colon > 0 && colon + 2 == word.size();
+    const char type = typed ? word[colon + 1] : '?';
+    if ((type != 'u' && type != 'z' && type != 's') || list.count == kMaxFields) {
+      list.valid = false;
+      return list;
+    }
+    list.types[list.count] = type;
+    list.names[list.count++] = word.substr(0, colon);
+    text.remove_prefix(word.size() < text.size() ? word.size() + 1 : word.size());
+  }
+  return list;
+}
+
+constexpr const KindInfo& info(Kind kind) {
+  for (const auto& row : kKinds)
+    if (row.code == static_cast<std::uint8_t>(kind)) return row;
+  return kKinds[0];
+}
+
+namespace detail {
+constexpr bool rows_are_sound() {
+  for (std::size_t i = 0; i < std::size(kKinds); ++i) {
+    if (kKinds[i].code == 0 || !parse_fields(kKinds[i].fields).valid) return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (kKinds[i].code == kKinds[j].code || kKinds[i].name == kKinds[j].name) return false;
+  }
+  return true;
+}
+// A change to any row changes this; writer and collector of one segment must agree on it.
+constexpr std::uint64_t schema_hash() {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto mix = [&hash](std::string_view text) {
+    for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
+  };
+  for (const auto& row : kKinds) {
+    mix(row.name);
+    const char codes[] = {static_cast<char>(row.code), static_cast<char>(row.shape)};
+    mix({codes, 2});
+    mix(row.fields);
+  }
+  return hash;
+}
+}  // namespace detail
+
+static_assert(detail::rows_are_sound(), "codes and names must be unique, field lists well-formed");
+inline constexpr std::uint64_t kSchemaHash = detail::schema_hash();
+
+}  // namespace lotus

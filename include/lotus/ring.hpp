@@ -1,0 +1,123 @@
+// Both ends of a segment's rings (contract: segment.hpp, 4 to 6). The memory behind a ring may be
+// scribbled over by the other process at any time; every value read from it is checked before use.
+#pragma once
+
+#include <cstring>
+#include <lotus/segment.hpp>
+
+namespace lotus {
+
+constexpr std::uint32_t ring_record_bytes(std::uint32_t stored_bytes) {
+  return static_cast<std::uint32_t>(sizeof(RingRecord)) +
+         ((stored_bytes + kRingAlign - 1) & ~(static_cast<std::uint32_t>(kRingAlign) - 1));
+}
+
+class RingWriter {
+ public:
+  RingWriter() = default;
+  // `bytes`: size of the record area behind `header`. Both outlive the writer.
+  RingWriter(RingHeader* header, std::uint64_t bytes)
+      : header_(header), data_(reinterpret_cast<std::uint8_t*>(header + 1)), bytes_(bytes) {}
+
+  // Copies `record` (all but commit and bytes filled in) and its payload into the ring.
+  // False: no room now, or never (a payload larger than the ring). Thread safe, lock free, does not wait.
+  bool push(RingRecord record, const void* payload) {
+    record.bytes = ring_record_bytes(record.stored_bytes);
+    std::uint64_t position = __atomic_load_n(&header_->head, __ATOMIC_RELAXED);
+    std::uint64_t pad = 0;
+    do {
+      const std::uint64_t rest = bytes_ - position % bytes_;
+      pad = rest < record.bytes ? rest : 0;
+      const std::uint64_t tail = __atomic_load_n(&header_->tail, __ATOMIC_ACQUIRE);
+      const std::uint64_t filled = position - tail;
+      if (filled > bytes_ || pad + record.bytes > bytes_ - filled) return false;
+    } while (!__atomic_compare_exchange_n(&header_->head, &position, position + pad + record.bytes, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if (pad != 0) {
+      RingRecord filler{};
+      filler.bytes = static_cast<std::uint32_t>(pad);
+      filler.kind = RingKind::pad;
+      place(position, filler, nullptr);
+    }
+    place(position + pad, record, payload);
+    return true;
+  }
+
+ private:
+  void place(std::uint64_t position, const RingRecord& record, const void* payload) {
+    auto* target = reinterpret_cast<RingRecord*>(data_ + position % bytes_);
+    if (payload != nullptr) std::memcpy(target + 1, payload, record.stored_bytes);
+    std::memcpy(reinterpret_cast<std::uint8_t*>(target) + sizeof target->commit,
+                reinterpret_cast<const std::uint8_t*>(&record) + sizeof record.commit,
+                sizeof record - sizeof record.commit);
+    __atomic_store_n(&target->commit, commit_stamp(position), __ATOMIC_RELEASE);
+  }
+
+  RingHeader* header_ = nullptr;
+  std::uint8_t* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+class RingReader {
+ public:
+  enum class Next { record, empty, damaged };
+
+  RingReader() = default;
+  RingReader(RingHeader* header, std::uint64_t bytes)
+      : header_(header), data_(reinterpret_cast<std::uint8_t*>(header + 1)), bytes_(bytes) {
+    position_ = __atomic_load_n(&header->tail, __ATOMIC_ACQUIRE);
+    if (position_ % kRingAlign != 0) position_ = 0;
+  }
+
+  // The next committed record: its header copied out, its payload still in the ring until release().
+  // Copy the payload before you trust it. `damaged`: what stands at the position cannot be a record;
+  // nothing behind it can be found either, but by resync().
+  Next next(RingRecord& record, const std::uint8_t*& payload) {
+    for (;;) {
+      if (position_ == __atomic_load_n(&header_->head, __ATOMIC_ACQUIRE)) return Next::empty;
+      const std::uint64_t offset = position_ % bytes_;
+      const auto* source = reinterpret_cast<const RingRecord*>(data_ + offset);
+      if (__atomic_load_n(&source->commit, __ATOMIC_ACQUIRE) != commit_stamp(position_)) return Next::empty;
+      std::memcpy(&record, source, sizeof record);
+      const bool fits = record.bytes >= sizeof(RingRecord) && record.bytes % kRingAlign == 0 &&
+                        record.bytes <= bytes_ - offset &&
+                        record.stored_bytes <= record.bytes - sizeof(RingRecord);
+      if (!fits) return Next::damaged;
+      if (record.kind != RingKind::pad) {
+        payload = data_ + offset + sizeof(RingRecord);
+        return Next::record;
+      }
+      release(record);
+    }
+  }
+
+  // Gives the bytes of the record that next() returned back to the writers.
+  void release(const RingRecord& record) {
+    position_ += record.bytes;
+    __atomic_store_n(&header_->tail, position_, __ATOMIC_RELEASE);
+  }
+
+  // For a dead writer only: moves to the next committed record behind a hole that a killed thread
+  // left between reserving and committing. False: there is none.
+  bool resync() {
+    const std::uint64_t head = __atomic_load_n(&header_->head, __ATOMIC_ACQUIRE);
+    if (head < position_ || head - position_ > bytes_ || head % kRingAlign != 0) return false;
+    for (std::uint64_t at = position_ + kRingAlign; at < head; at += kRingAlign) {
+      const auto* source = reinterpret_cast<const RingRecord*>(data_ + at % bytes_);
+      if (__atomic_load_n(&source->commit, __ATOMIC_ACQUIRE) != commit_stamp(at)) continue;
+      position_ = at;
+      return true;
+    }
+    return false;
+  }
+
+  std::uint64_t position() const { return position_; }
+
+ private:
+  RingHeader* header_ = nullptr;
+  std::uint8_t* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace lotus

@@ -1,0 +1,126 @@
+// Shared memory between a traced process (writer) and the collector (reader): one file per process.
+//
+//   page 0          SegmentHeader
+//   slots_offset    slot_count × ThreadSlot, then slot_count × chunk_bytes of open chunks
+//   rings[0]        definitions, rings[1] events: RingHeader, then ring_bytes of records
+//
+// Contract
+//  1. The writer creates the file exclusively, sizes it with posix_fallocate, fills it, and stores
+//     `ready` last (release). A file whose `ready` is not kReady is being made, or its maker died.
+//  2. A thread slot has one writer, its thread. Bytes of the open chunk are written first, then
+//     `used` is stored (release). A reader may take used bytes of a *dead* process only.
+//  3. When a chunk is handed on: ring record committed, then `used` = 0 (release), then `sequence`
+//     and `base_ticks` change. A reader that finds an open chunk whose (stream, sequence) it has
+//     already had from the ring drops it.
+//  4. A ring has many writers and one reader. A writer reserves by compare-and-swap on `head`, fills
+//     the record, and commits by storing `commit` = commit_stamp(position) (release). The reader
+//     stops at the first record that is not committed. Stamps differ from lap to lap: nothing is
+//     ever cleared.
+//  5. Records lie at multiples of kRingAlign and never wrap: a pad record fills the end of a lap.
+//  6. A full ring drops: the writer adds to `lost_events` and to the next chunk's `lost_before`.
+//     Nobody waits.
+//  7. Definitions are read after the end of the event ring was read and written before those
+//     events: a definition always stands in the file before its first use by the same process.
+//  8. Both sides assume that the other one scribbles: copy to locals, check bounds, then use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <lotus/clock.hpp>
+
+namespace lotus {
+
+inline constexpr std::uint64_t kSegmentMagic = 0x31474553'53554f4c;  // "LOUSSEG1"
+inline constexpr std::uint32_t kSegmentVersion = 1;
+inline constexpr std::uint32_t kReady = 0x52454459;
+inline constexpr const char* kSegmentSuffix = ".segment";        // <pid>-<start time>.segment
+inline constexpr const char* kCollectorLock = "collector.lock";  // flock()ed by the serving collector
+
+struct SegmentHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t ready;
+  std::uint64_t schema_hash;  // kSchemaHash of the writer
+  std::uint64_t segment_bytes;
+
+  std::uint32_t pid, parent_pid;
+  std::uint64_t start_time;     // /proc/<pid>/stat field 22: tells a reused pid apart
+  std::uint64_t pid_namespace;  // inode of /proc/self/ns/pid, 0 unknown
+  std::uint32_t session_pid;    // the process whose trace this is part of: itself or an ancestor
+  std::uint32_t reserved0;
+  std::uint64_t session_start_time;
+
+  ClockSource clock_source;
+  std::uint32_t tick_shift;
+  ClockPair created;
+
+  std::uint32_t slot_count, chunk_bytes;
+  std::uint64_t slots_offset, chunks_offset;
+  std::uint64_t ring_offset[2];  // of RingHeader
+  std::uint64_t ring_bytes[2];   // of the records behind it; a multiple of kRingAlign
+
+  alignas(64) std::uint64_t lost_events;  // dropped, in all; written by the traced process
+  std::uint64_t lost_chunks;
+  std::uint64_t lost_definitions;
+  std::uint64_t dropped_spans;  // no free slot, or nested too deeply
+  std::uint64_t flush_ticks;    // spent compressing and handing on, for the overhead estimate
+  std::uint64_t off_reason;     // an OffReason, 0 while recording
+
+  alignas(64) std::uint64_t reader_beat_ns;  // CLOCK_MONOTONIC of the collector's last visit
+  std::uint32_t reader_pid;
+  std::uint32_t reserved1;
+
+  alignas(64) char program[256];  // base name of the script or module, NUL-terminated
+  char output[2048];              // absolute path of the trace, NUL-terminated
+};
+static_assert(sizeof(SegmentHeader) <= 4096 && offsetof(SegmentHeader, lost_events) % 64 == 0);
+static_assert(offsetof(SegmentHeader, reader_beat_ns) % 64 == 0);
+
+struct alignas(64) ThreadSlot {
+  std::uint32_t state;  // 0 free, 1 taken
+  std::uint32_t tid;
+  std::uint32_t stream;       // numbers the threads of a process that recorded, from 1; never reused
+  std::uint32_t used;         // bytes of the open chunk
+  std::uint64_t sequence;     // of the open chunk within the stream, from 1
+  std::uint64_t base_ticks;   // of the open chunk
+  std::uint64_t lost_before;  // events dropped from this stream since its last chunk that got through
+  std::uint32_t events;       // records in the open chunk (may lag `used` by one)
+  std::uint32_t reserved[3];
+};
+static_assert(sizeof(ThreadSlot) == 64);
+
+inline constexpr std::size_t kRingAlign = 64;
+enum RingIndex : std::uint32_t { kDefinitionRing = 0, kEventRing = 1 };
+enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
+
+struct alignas(64) RingHeader {
+  alignas(64) std::uint64_t head;  // bytes reserved so far, never wraps
+  alignas(64) std::uint64_t tail;  // bytes that the reader has taken so far
+};
+static_assert(sizeof(RingHeader) == 128);
+
+enum class RingKind : std::uint8_t { pad = 0, chunk = 1 };
+
+struct alignas(64) RingRecord {
+  std::uint64_t commit;        // commit_stamp(position) once the record is whole
+  std::uint32_t bytes;         // of the whole record with header and padding; a multiple of kRingAlign
+  std::uint32_t stored_bytes;  // payload, behind this header
+  std::uint32_t raw_bytes;     // payload after decompression
+  RingKind kind;
+  Codec codec;
+  std::uint16_t reserved0;
+  std::uint32_t stream;
+  std::uint32_t events;
+  std::uint64_t sequence;
+  std::uint64_t base_ticks;
+  std::uint64_t lost_before;
+  std::uint64_t reserved1;
+};
+static_assert(sizeof(RingRecord) == 64 && sizeof(RingRecord) == kRingAlign);
+
+constexpr std::uint64_t commit_stamp(std::uint64_t position) { return (position ^ 0x9e3779b97f4a7c15) | 1; }
+
+// Why a process records no more (SegmentHeader::off_reason).
+enum class OffReason : std::uint64_t { none = 0, span_stack = 1, iterator_table = 2, python_state = 3 };
+
+}  // namespace lotus
