@@ -61,7 +61,6 @@ enum class Shape : std::uint8_t {
   ROW(cpu,           36, point, "ns:u")             /* thread CPU time of the innermost open span */\
   ROW(path,          37, point, "shared:u suffix:s")/* file of the open sample: `shared` bytes of the \
                                                        chunk's previous path, then `suffix` */      \
-  ROW(lost,          38, point, "events:u")         /* dropped from this stream before here */      \
   ROW(open,          39, point, "kind:u a:u b:u c:u age:u")    /* chunk start: a span that is open, \
                                                        outermost first; redundant unless chunks are \
                                                        missing before; a, b, c: its fields as coded */\
