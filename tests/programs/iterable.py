@@ -1,0 +1,66 @@
+"""An IterableDataset of which each worker reads its own share; as a generator or as an iterator class."""
+import torch
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+import support
+import timed
+import truth
+from truth import log, now
+
+
+def share(paths):
+    """This worker's share of the paths: every n-th one."""
+    info = get_worker_info()
+    return paths if info is None else paths[info.id::info.num_workers]
+
+
+def load(path, transform):
+    start = now()
+    sample = transform(timed.loader(path))
+    log(("sample", path, start, now()))
+    return sample
+
+
+class Generated(IterableDataset):
+    def __init__(self, paths, transform):
+        self.paths = paths
+        self.transform = transform
+
+    def __iter__(self):
+        for path in share(self.paths):
+            yield load(path, self.transform)
+
+
+class Iterator:
+    def __init__(self, paths, transform):
+        self.paths = iter(paths)
+        self.transform = transform
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return load(next(self.paths), self.transform)
+
+
+class Iterated(Generated):
+    def __iter__(self):
+        return Iterator(share(self.paths), self.transform)
+
+
+def main():
+    options = support.arguments(__doc__, epochs=2, kind="generator")
+    paths = support.photographs(options.data)
+    kind = {"generator": Generated, "class": Iterated}[options.kind]
+    loader = DataLoader(kind(paths, timed.imagenet()), batch_size=options.batch_size,
+                        num_workers=options.workers, collate_fn=timed.collate)
+    total = torch.zeros(())
+    for epoch in range(options.epochs):
+        for number, images in enumerate(truth.watch(loader, epoch=epoch)):
+            total += images.mean()
+            support.show(number, images, f"epoch {epoch}")
+    print(f"mean {total.item():.6f}")
+
+
+if __name__ == "__main__":
+    main()

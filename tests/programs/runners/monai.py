@@ -1,0 +1,57 @@
+"""In the shape of MONAI: Compose gives each transform to a helper function, which calls it."""
+import numpy
+import torch
+
+from truth import log, now
+
+
+def apply_transform(transform, data, unpack_items=False):
+    try:
+        if unpack_items:
+            return transform(*data)
+        return transform(data)
+    except Exception as error:
+        raise RuntimeError(f"applying transform {transform}") from error
+
+
+class Compose:
+    def __init__(self, transforms):
+        self.transforms = transforms
+
+    def flatten(self):
+        return list(self.transforms)
+
+    def __call__(self, input_):
+        for _transform in self.flatten():
+            input_ = apply_transform(_transform, input_, unpack_items=False)
+        return input_
+
+
+class EnsureChannelFirst:
+    def __call__(self, pixels):
+        start = now()
+        pixels = numpy.ascontiguousarray(numpy.moveaxis(pixels, -1, 0))
+        log(("op", "EnsureChannelFirst", start, now()))
+        return pixels
+
+
+class ScaleIntensity:
+    def __call__(self, pixels):
+        start = now()
+        low, high = pixels.min(), pixels.max()
+        pixels = (pixels.astype(numpy.float32) - low) / max(high - low, 1)
+        log(("op", "ScaleIntensity", start, now()))
+        return pixels
+
+
+class EnsureType:
+    def __call__(self, pixels):
+        start = now()
+        tensor = torch.as_tensor(pixels).clone()
+        log(("op", "EnsureType", start, now()))
+        return tensor
+
+
+def build():
+    compose = Compose([EnsureChannelFirst(), ScaleIntensity(), EnsureType()])
+    return lambda image: compose(numpy.array(image))

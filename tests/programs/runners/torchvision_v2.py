@@ -1,0 +1,42 @@
+"""In the shape of torchvision.transforms.v2: Compose and transforms are modules."""
+from torch import nn
+
+import timed
+from truth import log, now
+
+
+class Compose(nn.Module):
+    def __init__(self, transforms):
+        super().__init__()
+        self.transforms = transforms
+
+    def forward(self, *inputs):
+        needs_unpacking = len(inputs) > 1
+        for transform in self.transforms:
+            outputs = transform(*inputs)
+            inputs = outputs if needs_unpacking else (outputs,)
+        return outputs
+
+
+class Transform(nn.Module):
+    """The base class: forward() takes the inputs apart and calls transform() for each."""
+
+    def forward(self, *inputs):
+        start = now()
+        outputs = [self.transform(item) for item in inputs]
+        log(("op", type(self).__name__, start, now()))
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+class Resize(Transform):
+    def transform(self, image):
+        return image.resize((180, 180))
+
+
+class Invert(Transform):
+    def transform(self, image):
+        return image.point(lambda value: 255 - value)
+
+
+def build():
+    return Compose([Resize(), Invert(), timed.ToTensor()])

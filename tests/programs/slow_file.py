@@ -1,0 +1,29 @@
+"""Among ordinary photographs lies one that takes far longer to load than any other."""
+import time
+
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+
+import support
+import timed
+import truth
+
+
+def sluggish(path):
+    """Loads an image; a name with `slow` in it is as if on a disk that has to spin up."""
+    if "slow" in path:
+        time.sleep(0.25)
+    return timed.loader(path)
+
+
+def main():
+    options = support.arguments(__doc__)
+    dataset = ImageFolder(options.data, transform=timed.imagenet(), loader=sluggish)
+    loader = DataLoader(dataset, batch_size=options.batch_size, shuffle=True, num_workers=options.workers,
+                        collate_fn=timed.collate)
+    for number, (images, targets) in enumerate(truth.watch(loader)):
+        support.show(number, [images, targets])
+
+
+if __name__ == "__main__":
+    main()

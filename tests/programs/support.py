@@ -1,0 +1,87 @@
+"""What the test programs share: arguments, a small model, and results that are the same in every run."""
+import argparse
+import hashlib
+import pathlib
+
+import torch
+from torch import nn
+
+import truth
+
+
+def arguments(description, workers=2, epochs=1, batch_size=8, **more):
+    """Parses the command line, begins the truth file if one was asked for, and seeds everything."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", help="an ImageFolder tree")
+    parser.add_argument("--truth", help="write what was measured to files PREFIX.<pid>", metavar="PREFIX")
+    parser.add_argument("--workers", type=int, default=workers)
+    parser.add_argument("--epochs", type=int, default=epochs)
+    parser.add_argument("--batch-size", type=int, default=batch_size)
+    parser.add_argument("--start-method", choices=["fork", "spawn", "forkserver"])
+    for name, default in more.items():
+        parser.add_argument("--" + name.replace("_", "-"), default=default)
+    options = parser.parse_args()
+    truth.start(options.truth)
+    torch.manual_seed(7)
+    torch.set_num_threads(1)
+    return options
+
+
+def digest(data):
+    """The first 16 hexadecimal digits of the SHA-256 of every tensor in nested lists and dictionaries."""
+    digester = hashlib.sha256()
+    _update(digester, data)
+    return digester.hexdigest()[:16]
+
+
+def _update(digester, data):
+    if isinstance(data, torch.Tensor):
+        digester.update(f"{data.dtype}{tuple(data.shape)}".encode())
+        digester.update(data.contiguous().numpy().tobytes())
+    elif isinstance(data, dict):
+        for key in sorted(data):
+            digester.update(key.encode())
+            _update(digester, data[key])
+    elif isinstance(data, (list, tuple)):
+        for item in data:
+            _update(digester, item)
+    else:
+        digester.update(repr(data).encode())
+
+
+def show(number, batch, *more):
+    """One line a batch: what the same program prints in every run."""
+    print(number, digest(batch), *more, flush=True)
+
+
+def photographs(directory):
+    """All JPEGs of an ImageFolder tree, sorted."""
+    return sorted(str(path) for path in pathlib.Path(directory).glob("*/*.jpeg"))
+
+
+class Net(nn.Module):
+    """As small as a model on photographs can be."""
+
+    def __init__(self, classes=8):
+        super().__init__()
+        self.features = nn.Conv2d(3, 4, kernel_size=7, stride=8)
+        self.classifier = nn.Linear(4, classes)
+
+    def forward(self, images):
+        return self.classifier(self.features(images).relu().mean(dim=(2, 3)))
+
+
+class Training:
+    """A model and its optimiser; step() returns the loss."""
+
+    def __init__(self):
+        self.model = Net()
+        self.criterion = nn.CrossEntropyLoss()
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
+
+    def step(self, images, targets):
+        self.optimizer.zero_grad()
+        loss = self.criterion(self.model(images), targets)
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()

@@ -1,0 +1,136 @@
+"""What a test program measures about itself, independently of any tracer.
+
+A program appends tuples (kind, …, start, end) with `log`; times are those of `now`, one monotonic clock
+for all processes. Both are C functions, so that taking a time adds no Python frame to what is timed.
+`flush` writes them as a JSON line to the file PREFIX.<pid>, where `start(PREFIX)` was called, in this
+process or in its parent. Without it nothing is written and no class of PyTorch is touched.
+
+    ("op", name, start, end, …)               one call of one operation
+    ("sample", key, start, end)               one call of the dataset; key: what the program calls the sample
+    ("fetched", start, end)                   the collate function; the samples before it made up the batch
+    ("index", loader, epoch, keys)            the sampler's next batch, in the order of batches
+    ("iter", loader, epoch, start, end)       iter(loader)
+    ("get", loader, epoch, batch, expected, start, end)   a result came out of the queue
+    ("wait", loader, epoch, batch, start, end)            _next_data
+    ("consume", loader, epoch, batch, start, end)         _process_data
+    ("next", loader, epoch, start, end)       next(iterator), as the training loop sees it
+"""
+import functools
+import json
+import os
+import time
+
+now = time.perf_counter_ns
+_records = []
+log = _records.append
+_VARIABLE = "TRUTH_PREFIX"  # in the environment: spawned workers inherit it
+_starting = None  # (loader, epoch) while iter(loader) runs
+
+os.register_at_fork(after_in_child=_records.clear)
+
+
+def start(prefix):
+    """Begins to write files PREFIX.<pid>; None: measures nothing."""
+    if prefix is None:
+        return
+    os.environ[_VARIABLE] = os.path.abspath(prefix)
+    from torch.utils.data import dataloader
+
+    _watch_class(dataloader._MultiProcessingDataLoaderIter)
+    _watch_class(dataloader._SingleProcessDataLoaderIter)
+
+
+def flush():
+    """Writes what was logged since the last call, in one write."""
+    prefix = os.environ.get(_VARIABLE)
+    if prefix is not None and _records:
+        line = {"pid": os.getpid(), "realtime_offset": time.time_ns() - now(), "records": _records}
+        file = os.open(f"{prefix}.{os.getpid()}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.write(file, json.dumps(line).encode() + b"\n")
+        os.close(file)
+    _records.clear()
+
+
+def watch(loader, name="train", epoch=0):
+    """Yields what `for batch in loader` yields and logs each step of the iterator."""
+    global _starting
+    if _VARIABLE not in os.environ:
+        yield from loader
+        return
+    _starting = (name, epoch)
+    begin = now()
+    iterator = iter(loader)
+    log(("iter", name, epoch, begin, now()))
+    iterator.truth = _starting
+    _starting = None
+    while True:
+        begin = now()
+        try:
+            batch = next(iterator)
+        except StopIteration:
+            flush()
+            return
+        log(("next", name, epoch, begin, now()))
+        flush()
+        yield batch
+
+
+def _whose(iterator):
+    return _starting or getattr(iterator, "truth", ("?", -1))
+
+
+def _replace(owner, method):
+    """A decorator: puts the function in the method's place; it gets the original as its first argument."""
+
+    def install(function):
+        original = getattr(owner, method)
+
+        @functools.wraps(original)
+        def replacement(self, *arguments):
+            return function(original, self, *arguments)
+
+        setattr(owner, method, replacement)
+
+    return install
+
+
+def _watch_class(owner):
+    @_replace(owner, "_next_index")
+    def next_index(original, self):
+        index = original(self)
+        log(("index", *_whose(self), index))
+        return index
+
+    @_replace(owner, "_next_data")
+    def next_data(original, self):
+        begin = now()
+        self.truth_single = self._num_yielded
+        data = original(self)
+        log(("wait", *_whose(self), _delivered(self), begin, now()))
+        return data
+
+    if not hasattr(owner, "_get_data"):
+        return
+
+    @_replace(owner, "_get_data")
+    def get_data(original, self):
+        begin = now()
+        result = original(self)
+        if isinstance(result[0], int):  # else: a worker's answer to a new epoch
+            self.truth_last = result[0]
+            log(("get", *_whose(self), result[0], self._rcvd_idx, begin, now()))
+        return result
+
+    @_replace(owner, "_process_data")
+    def process_data(original, self, *arguments):
+        begin = now()
+        data = original(self, *arguments)
+        log(("consume", *_whose(self), _delivered(self), begin, now()))
+        return data
+
+
+def _delivered(iterator):
+    """The index of the batch that the iterator hands out: asked after the method that counted it."""
+    if not hasattr(iterator, "_rcvd_idx"):
+        return iterator.truth_single
+    return iterator._rcvd_idx - 1 if getattr(iterator, "_in_order", True) else iterator.truth_last

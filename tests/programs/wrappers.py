@@ -1,0 +1,31 @@
+"""Datasets around datasets: a part, two put together, and a random split."""
+import torch
+from torch.utils.data import ConcatDataset, DataLoader, Subset, random_split
+from torchvision.datasets import ImageFolder
+
+import support
+import timed
+import truth
+
+
+def wrapped(dataset, kind):
+    if kind == "subset":
+        return Subset(dataset, range(1, len(dataset), 2))
+    if kind == "concat":
+        return ConcatDataset([dataset, Subset(dataset, range(0, len(dataset), 4))])
+    half = len(dataset) // 2
+    generator = torch.Generator().manual_seed(3)
+    return random_split(dataset, [half, len(dataset) - half], generator=generator)[0]
+
+
+def main():
+    options = support.arguments(__doc__, kind="subset")
+    dataset = ImageFolder(options.data, transform=timed.imagenet(), loader=timed.loader)
+    loader = DataLoader(wrapped(dataset, options.kind), batch_size=options.batch_size, shuffle=True,
+                        num_workers=options.workers, collate_fn=timed.collate)
+    for number, (images, targets) in enumerate(truth.watch(loader)):
+        support.show(number, [images, targets])
+
+
+if __name__ == "__main__":
+    main()
