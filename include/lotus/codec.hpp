@@ -50,7 +50,8 @@ namespace detail {
 template <char Type, class T>
 std::uint8_t* put_field(std::uint8_t* out, const T& value) {
   if constexpr (Type == 's') {
-    const std::string_view text = std::string_view(value).substr(0, kMaxStringInRecord);
+    std::string_view text(value);
+    if (text.size() > kMaxStringInRecord) text = {text.data(), kMaxStringInRecord};
     out = put_varint(out, text.size());
     std::memcpy(out, text.data(), text.size());
     return out + text.size();

@@ -1,0 +1,131 @@
+#include "autostart.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+#include <lotus/segment.hpp>
+
+#include "session.hpp"
+
+extern char** environ;
+
+namespace lotus {
+namespace {
+
+constexpr std::size_t kStackBytes = 64 * 1024;
+constexpr std::size_t kMaxEnvironment = 4096;
+
+// Everything the children need, made before they exist: they share our memory and may not allocate.
+struct Launch {
+  char program[kPathBytes];
+  char* arguments[6];
+  char* environment[kMaxEnvironment];
+  alignas(16) char outer_stack[kStackBytes];
+  alignas(16) char inner_stack[kStackBytes];
+  bool executed;
+};
+constinit Launch launch{};
+
+bool is_served() {
+  char path[kPathBytes];
+  std::snprintf(path, sizeof path, "%.1900s/%s", session.directory, kCollectorLock);
+  const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
+  close(descriptor);
+  return held;
+}
+
+bool find_program() {
+  Dl_info library{};
+  if (dladdr(reinterpret_cast<void*>(&ensure_collector), &library) == 0) return false;
+  const char* slash = std::strrchr(library.dli_fname, '/');
+  const int length = slash == nullptr ? 1 : static_cast<int>(slash - library.dli_fname);
+  const char* directory = slash == nullptr ? "." : library.dli_fname;
+  for (const char* relative : {"", "/../bin", "/../../bin"}) {
+    std::snprintf(launch.program, sizeof launch.program, "%.*s%s/lotus-collector", length, directory, relative);
+    if (access(launch.program, X_OK) == 0) return true;
+  }
+  return false;
+}
+
+void prepare_arguments() {
+  static constinit char autostart[] = "--autostart";
+  static constinit char directory[] = "--dir";
+  int n = 0;
+  launch.arguments[n++] = launch.program;
+  launch.arguments[n++] = autostart;
+  launch.arguments[n++] = directory;
+  launch.arguments[n++] = session.directory;
+  launch.arguments[n] = nullptr;
+  std::size_t kept = 0;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr && kept + 1 < kMaxEnvironment; ++entry)
+    if (std::strncmp(*entry, "LD_PRELOAD=", 11) != 0) launch.environment[kept++] = *entry;
+  launch.environment[kept] = nullptr;
+}
+
+void close_everything() {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, 0u, ~0u, 0u) == 0) return;
+#endif
+  for (int descriptor = 0; descriptor < 65536; ++descriptor) close(descriptor);
+}
+
+// The collector's process until exec. It shares memory with the target (CLONE_VM), whose thread waits.
+int become_collector(void*) {
+  setsid();
+  close_everything();
+  open("/dev/null", O_RDWR);
+  [[maybe_unused]] const int out = dup(0);
+  [[maybe_unused]] const int err = dup(0);
+  [[maybe_unused]] const int moved = chdir("/");
+  struct sigaction standard{};
+  standard.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &standard, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  launch.executed = true;
+  execve(launch.program, launch.arguments, launch.environment);
+  launch.executed = false;
+  _exit(127);
+}
+
+// In between, so that the collector is reparented as soon as this one ends.
+int start_collector(void*) {
+  clone(become_collector, launch.inner_stack + kStackBytes, CLONE_VM | CLONE_VFORK, nullptr);
+  _exit(0);
+}
+
+}  // namespace
+
+Collector ensure_collector() {
+  if (is_served()) return Collector::serving;
+  if (!find_program()) return Collector::absent;
+  prepare_arguments();
+  launch.executed = false;
+  sigset_t all;
+  sigset_t saved;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &saved);
+  // Exit signal 0: the parent gets no SIGCHLD, and its own wait() calls never see this child.
+  const int child = clone(start_collector, launch.outer_stack + kStackBytes, CLONE_VM | CLONE_VFORK, nullptr);
+  if (child > 0) {
+    while (waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &saved, nullptr);
+  return child > 0 && launch.executed ? Collector::started : Collector::failed;
+}
+
+}  // namespace lotus

@@ -1,0 +1,18 @@
+// Starting lotus-collector from inside the traced process, without that process noticing.
+#pragma once
+
+namespace lotus {
+
+enum class Collector {
+  serving,  // one serves the directory already
+  started,
+  absent,   // no executable beside the library
+  failed,   // it could not be started
+};
+
+// Starts lotus-collector for session.directory unless one holds its lock. The collector is nobody's
+// child: it is reparented at once, gets no descriptor of this process, no LD_PRELOAD, a session of its own,
+// default signals; no atfork handler runs and no SIGCHLD arrives here.
+Collector ensure_collector();
+
+}  // namespace lotus

@@ -1,0 +1,215 @@
+#include "classify.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+#include "role_table.hpp"
+
+namespace lotus {
+
+constinit Names names{};
+
+bool intern_names() {
+#define LOTUS_NAME(name)                                     \
+  names.name = py::api.PyUnicode_InternFromString(#name); \
+  if (names.name == nullptr) return false;
+  LOTUS_NAMES(LOTUS_NAME)
+#undef LOTUS_NAME
+  return true;
+}
+
+namespace {
+
+// CodeInfos are of one size and come and go with their code objects: a free list over a fixed arena.
+constexpr std::size_t kMaxInfos = 16 * 1024;
+union Cell {
+  Cell* next;
+  alignas(CodeInfo) unsigned char bytes[sizeof(CodeInfo)];
+};
+constinit Cell* arena = nullptr;
+constinit std::size_t arena_used = 0;
+constinit Cell* free_cells = nullptr;
+
+CodeInfo* make_info() {
+  if (arena == nullptr) {
+    void* memory = mmap(nullptr, kMaxInfos * sizeof(Cell), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    arena = static_cast<Cell*>(memory);
+  }
+  Cell* cell = free_cells;
+  if (cell != nullptr)
+    free_cells = cell->next;
+  else if (arena_used < kMaxInfos)
+    cell = &arena[arena_used++];
+  return cell == nullptr ? nullptr : new (cell->bytes) CodeInfo;
+}
+
+bool ends_with(std::string_view text, std::string_view end) { return text.ends_with(end); }
+
+constexpr int kGeneratorFlags = 0x20 | 0x80 | 0x200;  // CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+
+// Library code whose frames are no operations of the pipeline, but whose callees may be.
+constexpr std::string_view kTransparentFiles[] = {"/contextlib.py", "/functools.py", "/_hook_iterator.py",
+                                                  "torch/utils/_contextlib.py", "torch/autograd/grad_mode.py"};
+
+constexpr std::string_view kIgnoredNames[] = {
+    "__len__",    "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__eq__",   "__ne__",
+    "__hash__",   "__contains__", "__bool__",         "__iter__",    "__enter__",   "__exit__", "__del__",
+    "__repr__",   "__str__",     "__fspath__",       "__instancecheck__", "__subclasscheck__", "__new__",
+    "__lt__",     "__gt__",      "__le__",           "__ge__",      "__int__",     "__index__", "__float__",
+    "__get__",    "__set__",     "__missing__",      "__init_subclass__", "__set_name__", "__length_hint__"};
+
+constexpr std::string_view kIgnoredFiles[] = {"/posixpath.py", "/genericpath.py", "/abc.py", "/_collections_abc.py",
+                                              "/enum.py", "/typing.py", "/os.py", "/random.py", "/threading.py",
+                                              "/_weakrefset.py", "/weakref.py", "/warnings.py", "/logging/__init__.py",
+                                              "/pathlib.py", "/pathlib/__init__.py", "/pathlib/_local.py",
+                                              "/copyreg.py", "/re.py", "/re/__init__.py", "/fnmatch.py",
+                                              "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>",
+                                              "<frozen abc>", "<frozen posixpath>", "<frozen genericpath>",
+                                              "<frozen os>", "<frozen _collections_abc>"};
+
+template <std::size_t N>
+bool one_of(std::string_view text, const std::string_view (&list)[N]) {
+  for (const auto item : list)
+    if (text == item) return true;
+  return false;
+}
+template <std::size_t N>
+bool ends_with_one_of(std::string_view text, const std::string_view (&list)[N]) {
+  for (const auto item : list)
+    if (ends_with(text, item)) return true;
+  return false;
+}
+
+std::uint8_t traits_of(std::string_view name, std::string_view file, std::int64_t flags) {
+  std::uint8_t traits = 0;
+  if ((flags & kGeneratorFlags) != 0) traits |= kGenerator | kTransparent;
+  if (name == "__getitem__") traits |= kGetItem;
+  if (name == "__getitems__") traits |= kGetItems;
+  if (name == "__next__") traits |= kNext | kTransparent;
+  if (name.starts_with('<') && name != "<lambda>") traits |= kTransparent;
+  if (ends_with_one_of(file, kTransparentFiles)) traits |= kTransparent;
+  if ((traits & (kGenerator | kTransparent)) == 0 && (one_of(name, kIgnoredNames) || ends_with_one_of(file, kIgnoredFiles)))
+    traits |= kIgnored;
+  return traits;
+}
+
+std::int16_t index_in(py::Object* tuple, std::string_view name) {
+  const py::Ssize size = py::api.PyTuple_Size(tuple);
+  for (py::Ssize i = 0; i < size && i < 32767; ++i)
+    if (text_of(py::api.PyTuple_GetItem(tuple, i)) == name) return static_cast<std::int16_t>(i);
+  return -1;
+}
+
+// Up to 3.10 an argument that is also a cell is found behind the locals when the evaluator is called.
+std::int16_t cell_of_first(py::Object* code, py::Object* variables) {
+  if (!py::layout->cells_are_made_before || py::api.PyTuple_Size(variables) < 1) return -1;
+  const Owned cells(py::api.PyObject_GetAttr(code, names.co_cellvars));
+  if (!cells) return -1;
+  const std::int16_t cell = index_in(cells.get(), text_of(py::api.PyTuple_GetItem(variables, 0)));
+  if (cell < 0) return -1;
+  return static_cast<std::int16_t>(py::api.PyTuple_Size(variables) + cell);
+}
+
+std::int64_t code_integer(py::Object* code, py::Object* name) {
+  const Owned value(py::api.PyObject_GetAttr(code, name));
+  return integer_of(value.get(), 0);
+}
+
+void fill(CodeInfo& info, py::Object* code, const Role* role, std::string_view name, std::string_view file) {
+  const std::int64_t flags = code_integer(code, names.co_flags);
+  const std::int64_t arguments = code_integer(code, names.co_argcount);
+  info.role = role;
+  info.arguments = static_cast<std::uint8_t>(arguments < 255 ? arguments : 255);
+  info.traits = traits_of(name, file, flags);
+  const Owned variables(py::api.PyObject_GetAttr(code, names.co_varnames));
+  if (!variables) return;
+  info.first_cell = cell_of_first(code, variables.get());
+  if (role == nullptr) return;
+  for (int i = 0; i < 3; ++i)
+    if (role->locals[i] != nullptr) info.local[i] = index_in(variables.get(), role->locals[i]);
+}
+
+CodeInfo* describe_with(py::Object* code, const Role* role) {
+  const Owned name(py::api.PyObject_GetAttr(code, names.co_name));
+  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
+  CodeInfo* info = name && file ? make_info() : nullptr;
+  if (info != nullptr) fill(*info, code, role, text_of(name.get()), text_of(file.get()));
+  py::api.PyErr_Clear();
+  return info;
+}
+
+}  // namespace
+
+void* classify(py::Object* code) {
+  const Owned name(py::api.PyObject_GetAttr(code, names.co_name));
+  const std::string_view text = name ? text_of(name.get()) : std::string_view{};
+  if (!may_have_role(text)) return kPlain;
+  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
+  const Role* role = file ? find_role(text, text_of(file.get())) : nullptr;
+  CodeInfo* info = role != nullptr ? describe_with(code, role) : nullptr;
+  return info != nullptr ? info : kPlain;
+}
+
+CodeInfo* describe_code(py::Object* code) { return describe_with(code, nullptr); }
+
+void release_code_info(void* extra) {
+  if (extra == nullptr || extra == kPlain) return;
+  auto* cell = static_cast<Cell*>(extra);
+  cell->next = free_cells;
+  free_cells = cell;
+}
+
+py::Object* plain_attribute(py::Object* object, py::Object* name) {
+  py::Object* of_class = py::api._PyType_Lookup(py::type_of(object), name);
+  // Methods and properties of the class: nothing that an instance keeps. Slots (member descriptors) and
+  // plain values of the class are read.
+  if (of_class != nullptr) {
+    const char* kind = py::type_name(py::type_of(of_class));
+    const bool readable = std::strcmp(kind, "member_descriptor") == 0 || py::is_a(of_class, py::kList) ||
+                          py::is_a(of_class, py::kTuple) || py::is_a(of_class, py::kLong) ||
+                          py::is_a(of_class, py::kDict) || py::is_none(of_class) ||
+                          py::is_exactly(of_class, py::api.PyFunction_Type) ||
+                          py::is_a(of_class, py::kUnicode);
+    if (!readable) return nullptr;
+  }
+  py::Object* found = py::api._PyObject_GenericGetAttrWithDict(object, name, nullptr, 1);
+  if (found == nullptr) py::api.PyErr_Clear();
+  return found;
+}
+
+std::int64_t integer_of(py::Object* object, std::int64_t fallback) {
+  if (object == nullptr || !py::is_a(object, py::kLong)) return fallback;
+  const long long value = py::api.PyLong_AsLongLong(object);
+  if (value == -1 && py::api.PyErr_Occurred() != nullptr) {
+    py::api.PyErr_Clear();
+    return fallback;
+  }
+  return value;
+}
+
+std::int64_t integer_attribute(py::Object* object, py::Object* name, std::int64_t fallback) {
+  const Owned value(plain_attribute(object, name));
+  return integer_of(value.get(), fallback);
+}
+
+std::string_view text_of(py::Object* object) {
+  if (object == nullptr) return {};
+  if (py::is_a(object, py::kUnicode)) {
+    py::Ssize size = 0;
+    const char* text = py::api.PyUnicode_AsUTF8AndSize(object, &size);
+    if (text != nullptr) return {text, static_cast<std::size_t>(size)};
+    py::api.PyErr_Clear();  // lone surrogates: a file name that is not UTF-8; see pipeline.cpp
+  } else if (py::is_a(object, py::kBytes)) {
+    char* text = nullptr;
+    py::Ssize size = 0;
+    if (py::api.PyBytes_AsStringAndSize(object, &text, &size) == 0) return {text, static_cast<std::size_t>(size)};
+    py::api.PyErr_Clear();
+  }
+  return {};
+}
+
+}  // namespace lotus

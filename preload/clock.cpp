@@ -1,0 +1,54 @@
+#include "clock.hpp"
+
+#include <cstring>
+
+#include "session.hpp"
+
+namespace lotus {
+
+constinit ClockSource clock_source = ClockSource::monotonic;
+
+namespace {
+constinit ClockPair first_pair{};
+constexpr std::uint64_t kAssumedTicksPerSecond = 2'500'000'000u >> kTickShift;
+}  // namespace
+
+ClockPair clock_pair() {
+  // The tightest of a few brackets: an interruption between the reads would skew the pair.
+  ClockPair best;
+  std::uint64_t width = ~std::uint64_t{0};
+  for (int i = 0; i < 5; ++i) {
+    const std::uint64_t before = ticks_now();
+    const std::uint64_t realtime = clock_ns(CLOCK_REALTIME);
+    const std::uint64_t after = ticks_now();
+    if (after - before >= width) continue;
+    width = after - before;
+    best = {before + width / 2, realtime};
+  }
+  return best;
+}
+
+void choose_clock() {
+#if defined(__x86_64__)
+  char text[64];
+  read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text, sizeof text);
+  // kvm-clock is the TSC scaled by the host; the flag says whether the TSC itself can be relied upon.
+  char info[4096];
+  read_file("/proc/cpuinfo", info, sizeof info);
+  const bool invariant = std::strstr(info, " constant_tsc") != nullptr && std::strstr(info, " nonstop_tsc") != nullptr;
+  const bool trusted = std::strncmp(text, "tsc", 3) == 0 || std::strncmp(text, "kvm-clock", 9) == 0;
+  if (invariant && trusted) clock_source = ClockSource::tsc;
+#endif
+  first_pair = clock_pair();
+}
+
+std::uint64_t ticks_per_second() {
+  if (clock_source == ClockSource::monotonic) return 1'000'000'000u >> kTickShift;
+  const ClockPair now = clock_pair();
+  const std::uint64_t elapsed_ns = now.realtime_ns - first_pair.realtime_ns;
+  if (now.realtime_ns <= first_pair.realtime_ns || elapsed_ns < 1'000'000) return kAssumedTicksPerSecond;
+  return static_cast<std::uint64_t>(static_cast<double>(now.ticks - first_pair.ticks) * 1e9 /
+                                    static_cast<double>(elapsed_ns));
+}
+
+}  // namespace lotus

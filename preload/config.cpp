@@ -1,0 +1,98 @@
+#include "config.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace lotus {
+
+constinit Config config{};
+
+namespace {
+
+constinit dev_t stderr_device = 0;
+constinit ino_t stderr_inode = 0;
+
+const char* value_of(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+void complain(const char* name, const char* value, const char* expected) {
+  const size_t used = std::strlen(config.complaint);
+  std::snprintf(config.complaint + used, sizeof config.complaint - used, "%s%s='%.40s' is not %s, ignored",
+                used == 0 ? "" : "; ", name, value, expected);
+}
+
+bool read_switch(const char* name, bool fallback) {
+  const char* value = value_of(name);
+  if (value == nullptr) return fallback;
+  if (std::strcmp(value, "0") == 0) return false;
+  if (std::strcmp(value, "1") == 0) return true;
+  complain(name, value, "0 or 1");
+  return fallback;
+}
+
+void check_number(const char* name, long low, long high, const char* expected) {
+  const char* value = value_of(name);
+  if (value == nullptr) return;
+  char* end = nullptr;
+  const long number = std::strtol(value, &end, 10);
+  if (*end != '\0' || number < low || number > high) complain(name, value, expected);
+}
+
+void write_line(int descriptor, const char* line) {
+  char text[4400];
+  const int size = std::snprintf(text, sizeof text, "lotus: %s\n", line);
+  if (size <= 0) return;
+  const size_t bytes = static_cast<size_t>(size) < sizeof text ? static_cast<size_t>(size) : sizeof text - 1;
+  // A line that cannot be written is not worth more than the attempt.
+  [[maybe_unused]] const ssize_t written = write(descriptor, text, bytes);
+}
+
+}  // namespace
+
+void read_config() {
+  config = Config{};
+  config.output = value_of("LOTUS_OUTPUT");
+  config.directory = value_of("LOTUS_DIR");
+  config.log = value_of("LOTUS_LOG");
+  config.autostart = read_switch("LOTUS_AUTOSTART", true);
+  config.off = read_switch("LOTUS_OFF", false);
+  check_number("LOTUS_SAMPLE_HZ", 0, 4999, "a number from 0 to 4999");
+}
+
+void remember_stderr() {
+  struct stat status{};
+  if (fstat(STDERR_FILENO, &status) != 0) return;
+  stderr_device = status.st_dev;
+  stderr_inode = status.st_ino;
+}
+
+void say(const char* line) {
+  const int saved = errno;
+  struct stat status{};
+  const bool same = fstat(STDERR_FILENO, &status) == 0 && status.st_dev == stderr_device &&
+                    status.st_ino == stderr_inode && stderr_inode != 0;
+  if (same) write_line(STDERR_FILENO, line);
+  note(line);
+  errno = saved;
+}
+
+void note(const char* line) {
+  if (config.log == nullptr) return;
+  const int saved = errno;
+  const int descriptor = open(config.log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor >= 0) {
+    write_line(descriptor, line);
+    close(descriptor);
+  }
+  errno = saved;
+}
+
+}  // namespace lotus

@@ -1,0 +1,32 @@
+// The LOTUS_* environment variables, read once when recording becomes possible.
+#pragma once
+
+namespace lotus {
+
+struct Config {
+  const char* output = nullptr;     // LOTUS_OUTPUT; nullptr: named after the program
+  const char* directory = nullptr;  // LOTUS_DIR; nullptr: the first usable of the defaults
+  const char* log = nullptr;        // LOTUS_LOG; nullptr: no diagnostics but the one line on stderr
+  bool autostart = true;            // LOTUS_AUTOSTART
+  bool off = false;                 // LOTUS_OFF
+  char complaint[256] = {};         // what was wrong with a value, for the one line; "" if nothing
+};
+
+extern Config config;
+
+// Fills `config` from the environment. A value that makes no sense keeps its default and is named in
+// `complaint`.
+void read_config();
+
+// Remembers which file the process's stderr is, so that a line never lands in what became of
+// descriptor 2 later. Called before the program's own code runs.
+void remember_stderr();
+
+// "lotus: ..." as one write to stderr, if descriptor 2 still is what it was at the start. At most one
+// such line per process tree is printed: callers see to it.
+void say(const char* line);
+
+// A diagnostic line for LOTUS_LOG; nothing without it.
+void note(const char* line);
+
+}  // namespace lotus

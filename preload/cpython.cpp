@@ -1,0 +1,64 @@
+#include "cpython.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace lotus::py {
+
+constinit Api api{};
+constinit const Layout* layout = nullptr;
+
+namespace {
+
+// Offsets: struct _frame (3.9, 3.10), struct _PyInterpreterFrame (from 3.11) of each version's headers.
+// In 3.14 both slots are _PyStackRef: the two low bits are a tag.
+constexpr Layout kLayouts[] = {
+    // minor, code, locals, mask, cells made before
+    {9, 32, 360, ~std::uintptr_t{0}, true},
+    {10, 32, 352, ~std::uintptr_t{0}, true},
+    {11, 32, 72, ~std::uintptr_t{0}, false},
+    {12, 0, 72, ~std::uintptr_t{0}, false},
+    {13, 0, 72, ~std::uintptr_t{0}, false},
+    {14, 0, 80, ~std::uintptr_t{3}, false},
+};
+
+template <class Target>
+bool find(Target& target, const char* name, const char* other) {
+  void* symbol = dlsym(RTLD_DEFAULT, name);
+  if (symbol == nullptr && other != nullptr) symbol = dlsym(RTLD_DEFAULT, other);
+  static_assert(sizeof symbol == sizeof target);
+  std::memcpy(&target, &symbol, sizeof symbol);
+  return symbol != nullptr;
+}
+
+const Layout* layout_of(const char* version) {
+  if (std::strncmp(version, "3.", 2) != 0) return nullptr;
+  const long minor = std::strtol(version + 2, nullptr, 10);
+  for (const auto& row : kLayouts)
+    if (row.minor == minor) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+const char* resolve() {
+  if (!find(api.Py_GetVersion, "Py_GetVersion", nullptr)) return "this interpreter exports no Py_GetVersion";
+  const char* version = api.Py_GetVersion();
+  const Layout* found = layout_of(version);
+  if (found == nullptr) return "Python is not one of 3.9 to 3.14";
+  if (std::strstr(version, "free-threading") != nullptr) return "free-threaded Python is not supported";
+  bool complete = true;
+#define LOTUS_PY_F(result, name, other, parameters) complete = find(api.name, #name, other) && complete;
+  LOTUS_PY_FUNCTIONS(LOTUS_PY_F)
+#undef LOTUS_PY_F
+#define LOTUS_PY_D(name) complete = find(api.name, #name, nullptr) && complete;
+  LOTUS_PY_DATA(LOTUS_PY_D)
+#undef LOTUS_PY_D
+  if (!complete) return "this interpreter hides functions that tracing needs";
+  layout = found;
+  return nullptr;
+}
+
+}  // namespace lotus::py

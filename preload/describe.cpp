@@ -1,0 +1,50 @@
+#include "describe.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "classify.hpp"
+#include "recorder.hpp"
+#include "session.hpp"
+
+namespace lotus {
+namespace {
+
+// The command line with its arguments separated by spaces; cut at the buffer's end.
+std::string_view command_line(char (&buffer)[2048]) {
+  std::size_t size = read_file("/proc/self/cmdline", buffer, sizeof buffer);
+  while (size > 0 && buffer[size - 1] == '\0') --size;
+  for (std::size_t i = 0; i < size; ++i)
+    if (buffer[i] == '\0') buffer[i] = ' ';
+  return {buffer, size};
+}
+
+std::uint64_t usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+  return static_cast<std::uint64_t>(CPU_COUNT(&set));
+}
+
+}  // namespace
+
+void describe_process() {
+  char arguments[2048];
+  char directory[1024] = {};
+  char host[256] = {};
+  if (getcwd(directory, sizeof directory) == nullptr) directory[0] = '\0';
+  gethostname(host, sizeof host - 1);
+  std::string_view python = py::api.Py_GetVersion();
+  python = {python.data(), std::strcspn(python.data(), " ")};
+  py::Object* modules = py::api.PyImport_GetModuleDict();
+  py::Object* torch = modules != nullptr ? py::api.PyDict_GetItemString(modules, "torch") : nullptr;
+  const Owned version(torch != nullptr ? py::api.PyObject_GetAttrString(torch, "__version__") : nullptr);
+  py::api.PyErr_Clear();
+  define<Kind::process>(getpid(), getppid(), python, std::string_view(session.program), command_line(arguments),
+                        std::string_view(directory), std::string_view(host), usable_cores(), measure_pair_ps(),
+                        text_of(version.get()));
+}
+
+}  // namespace lotus

@@ -1,0 +1,89 @@
+#include "evaluator.hpp"
+
+#include <cstring>
+
+#include "classify.hpp"
+#include "handlers.hpp"
+
+namespace lotus {
+
+constinit thread_local PythonThread here{};
+
+namespace {
+
+constinit py::Ssize extra_index = -1;
+constinit py::Evaluator evaluate_next = nullptr;
+
+void* extra_of(py::Object* code) {
+  void* extra = nullptr;
+  py::api.PyUnstable_Code_GetExtra(code, extra_index, &extra);
+  return extra;
+}
+
+// Not inlined: its locals would make every Python call use more of the C stack.
+[[gnu::noinline]] py::Object* evaluate_with_care(py::ThreadState* state, py::Frame* frame, py::Object* code,
+                                                 void* extra) {
+  // With an exception pending (a finalizer at an odd moment) nothing may be looked up.
+  if (process.off || py::api.PyErr_Occurred() != nullptr) return evaluate_next(state, frame, 0);
+  if (extra == nullptr) {
+    extra = classify(code);
+    py::api.PyUnstable_Code_SetExtra(code, extra_index, extra);
+  }
+  Call call{state, frame, 0, code, extra == kPlain ? nullptr : static_cast<CodeInfo*>(extra)};
+  if (call.info != nullptr && call.info->role != nullptr) return call.info->role->handler(call);
+  if (here.context == nullptr || here.context->kind == Context::Kind::opaque) return call.run();
+  if (call.info == nullptr) call.info = info_of(code);
+  return call.info == nullptr ? call.run() : in_pipeline(call);
+}
+
+py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
+  py::Object* code = py::code_of(frame);
+  void* extra = extra_of(code);
+  if ((extra == kPlain && here.context == nullptr) || throwing != 0) [[likely]]
+    return evaluate_next(state, frame, throwing);
+  return evaluate_with_care(state, frame, code, extra);
+}
+
+}  // namespace
+
+py::Object* Call::run() const { return evaluate_next(state, frame, throwing); }
+
+CodeInfo* info_of(py::Object* code) {
+  void* extra = extra_of(code);
+  if (extra == nullptr) extra = classify(code);
+  if (extra == kPlain) {
+    extra = describe_code(code);
+    if (extra == nullptr) return nullptr;
+  }
+  py::api.PyUnstable_Code_SetExtra(code, extra_index, extra);
+  return static_cast<CodeInfo*>(extra);
+}
+
+py::Object* first_argument(const Call& call) {
+  if (call.info->arguments == 0) return nullptr;
+  py::Object* first = py::local_of(call.frame, 0);
+  if (first == nullptr && call.info->first_cell >= 0) first = py::local_of(call.frame, call.info->first_cell);
+  if (first == nullptr || !py::is_exactly(first, py::api.PyCell_Type)) return first;
+  const Owned content(py::api.PyCell_Get(first));
+  return content.get();  // the cell keeps it alive
+}
+
+Kind how_left(const py::Object* result) {
+  if (result != nullptr) return Kind::leave;
+  const void* stop = *static_cast<void* const*>(py::api.PyExc_StopIteration);
+  return py::api.PyErr_Occurred() == stop ? Kind::leave_empty : Kind::leave_error;
+}
+
+const char* install_evaluator() {
+  if (!intern_names()) return "out of memory";
+  py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();
+  evaluate_next = py::api._PyInterpreterState_GetEvalFrameFunc(interpreter);
+  if (evaluate_next != py::api._PyEval_EvalFrameDefault)
+    return "another tool has replaced Python's frame evaluator already";
+  extra_index = py::api.PyUnstable_Eval_RequestCodeExtraIndex(release_code_info);
+  if (extra_index < 0) return "no free slot for data on code objects";
+  py::api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
+  return nullptr;
+}
+
+}  // namespace lotus

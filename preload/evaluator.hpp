@@ -1,0 +1,168 @@
+// The frame evaluator (PEP 523) that liblotus puts before CPython's own.
+//
+// Every code object gets, once, what is known of it: kPlain, or a CodeInfo. A plain code outside a fetch
+// costs one load and a jump. Everything else is a handler, a function that wraps the call.
+#pragma once
+
+#include <cstdint>
+
+#include "cpython.hpp"
+#include "recorder.hpp"
+
+namespace lotus {
+
+struct CodeInfo;
+struct Context;
+struct Iterator;
+
+// One Python frame about to be evaluated.
+struct Call {
+  py::ThreadState* state;
+  py::Frame* frame;
+  int throwing;
+  py::Object* code;
+  CodeInfo* info;  // may be nullptr while classifying
+
+  // Evaluates the frame. nullptr: it raised, and a Python exception is pending. Locals must be read before:
+  // from 3.12 the frame is gone afterwards.
+  py::Object* run() const;
+};
+
+using Handler = py::Object* (*)(Call&);
+
+// A row of the role table: a function of PyTorch or of the standard library with a role of its own.
+struct Role {
+  const char* file;      // end of co_filename
+  const char* function;  // co_name
+  Handler handler;
+  const char* locals[3];  // local variables that the handler reads, by name
+};
+
+enum class Verdict : std::uint8_t { open, no, yes };
+
+enum Trait : std::uint8_t {
+  kTransparent = 1,    // its callees count as its caller's: comprehensions, generators, contextlib …
+  kIgnored = 2,        // special methods that are no operation: __len__, __getattr__ …
+  kGenerator = 4,      // generators and generator-based iterables
+  kGetItem = 8,        // co_name is __getitem__
+  kGetItems = 16,      // co_name is __getitems__
+  kNext = 32,          // co_name is __next__
+};
+
+struct CodeInfo {
+  const Role* role = nullptr;
+  py::Object* attribute = nullptr;  // runner: the attribute that holds its callables (owned by the code)
+  const void* key = nullptr;        // last callable or type seen with this code, and …
+  std::uint32_t key_definition = 0; // … its op definition
+  std::uint32_t generation = 0;     // of key_definition
+  std::int16_t local[3] = {-1, -1, -1};  // indices of role->locals
+  std::int16_t first_cell = -1;     // up to 3.10: where the first argument is, if it is a cell
+  std::uint8_t arguments = 0;       // co_argcount, at most 255
+  std::uint8_t traits = 0;
+  std::uint8_t tries = 0;           // looks at runner candidates whose list was still empty
+  Verdict runner = Verdict::open;
+  bool callables_seen = false;
+};
+
+// What a frame below is part of. Lives on the C stack of the handler that opened it.
+struct Context {
+  enum class Kind : std::uint8_t { fetch, sample, runner, op, opaque };
+  Kind kind = Kind::opaque;
+  bool iterable = false;     // fetch: from an iterable dataset
+  bool sampled = false;      // fetch: a sample was made; what comes next is the collate function
+  bool path_known = false;   // sample
+  std::uint8_t depth = 0;    // runner: unmatched frames between it and here
+  std::uint8_t expanded = 0; // sample: helper methods of the dataset that were opened up
+  Context* up = nullptr;
+  py::Object* self = nullptr;   // fetch: the dataset; sample: the dataset; runner, op: the callable
+  py::Object* items = nullptr;  // runner, sample: the container of callables, or nullptr
+  py::Object* collate = nullptr;  // fetch
+  py::Ssize next_item = 0;
+  std::uint64_t samples_end = 0;  // fetch: ticks when the last sample was done
+};
+
+struct BatchName {
+  std::uint64_t iterator = 0, reset = 0, batch = 0;
+};
+
+struct Receiving;
+
+// What this thread is doing, as far as Python frames told.
+struct PythonThread {
+  Context* context;
+  Context* sample;           // the innermost sample being made
+  const Call* worker;        // the frame of _worker_loop, in a worker's main thread
+  std::uint64_t worker_reset;
+  BatchName batch;           // num_workers=0: the batch being made
+  bool batch_known;
+  Iterator* getting;         // inside _get_data, or the pin thread's iterator
+  Receiving* receiving;      // inside Queue.get of the result queue
+  const Call* pin_loop;      // the frame of _pin_memory_loop
+  const Call* pin_step;      // the frame of its do_one_step
+  bool pinned;               // this step pinned a batch, …
+  std::uint64_t pinned_batch;  // … this one
+  bool feeder;               // a queue's feeder thread in a worker
+  std::uint64_t feeder_batch;
+  bool serializing;
+  std::uint64_t storage_bytes;
+};
+extern thread_local PythonThread here;
+
+// Puts a context before the current one for the life of the scope.
+class ContextScope {
+ public:
+  explicit ContextScope(Context& context) : context_(context), generation_(process.generation) {
+    context.up = here.context;
+    here.context = &context;
+  }
+  ~ContextScope() {
+    if (generation_ == process.generation) here.context = context_.up;
+  }
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  Context& context_;
+  std::uint32_t generation_;
+};
+
+// Sets a variable for the life of the scope, unless a fork comes between.
+template <class T>
+class Setting {
+ public:
+  Setting(T& target, T value) : target_(target), saved_(target), generation_(process.generation) {
+    target = value;
+  }
+  ~Setting() {
+    if (generation_ == process.generation) target_ = saved_;
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  T& target_;
+  T saved_;
+  std::uint32_t generation_;
+};
+
+// Makes this library the interpreter's frame evaluator. Returns nullptr, or why not.
+const char* install_evaluator();
+
+// ---- Helpers for handlers ----
+
+// The frame's first argument (`self` of methods); nullptr if it has none.
+py::Object* first_argument(const Call& call);
+
+// The n-th local of role->locals; nullptr if absent or unbound.
+inline py::Object* role_local(const Call& call, int n) {
+  const int index = call.info->local[n];
+  return index < 0 ? nullptr : py::local_of(call.frame, index);
+}
+
+// How a span ends whose frame returned `result`: StopIteration is leave_empty, other exceptions leave_error.
+Kind how_left(const py::Object* result);
+
+// The info of a code object, made if need be; nullptr when there is no room for one more.
+CodeInfo* info_of(py::Object* code);
+
+}  // namespace lotus

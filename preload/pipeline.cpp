@@ -1,0 +1,254 @@
+#include "pipeline.hpp"
+
+#include <cstring>
+
+#include "classify.hpp"
+#include "handlers.hpp"
+#include "names.hpp"
+#include "runners.hpp"
+
+namespace lotus {
+namespace {
+
+constexpr int kMaxExpanded = 3;   // helper methods of the dataset that are opened up, one in another
+constexpr int kMaxUnmatched = 8;  // helper frames between a runner and the operations that it calls
+
+py::Object* run_opaque(const Call& call) {
+  Context context;
+  context.kind = Context::Kind::opaque;
+  const ContextScope scope(context);
+  return call.run();
+}
+
+// Evaluates the frame as operation `definition`; what happens below is described by `context`.
+py::Object* run_operation(const Call& call, std::uint32_t definition, Context& context) {
+  const Span span = enter<Kind::op>(definition);
+  if (measure_this(definition)) measure_cpu(span);
+  const std::uint64_t begin = ticks_now();
+  py::Object* result = nullptr;
+  {
+    const ContextScope scope(context);
+    result = call.run();
+  }
+  const std::uint64_t end = ticks_now();
+  if (span.depth != Span::kNone) close_at(span, how_left(result), end);
+  if (span.generation == process.generation) learn_duration(definition, end - begin);
+  return result;
+}
+
+// An operation may itself be a runner: RandomApply, Sequential, a Compose in a Compose.
+py::Object* run_callable(Call& call, py::Object* callable, py::Object* first, OpRole role) {
+  Context context;
+  context.self = first;
+  context.items = callables_of(call, first);
+  context.kind = context.items != nullptr ? Context::Kind::runner : Context::Kind::op;
+  return run_operation(call, definition_of(call, callable, role), context);
+}
+
+// The object whose class names the frame: `self` where this is the class's own __call__.
+py::Object* named_by(const Call& call, py::Object* first) {
+  return first != nullptr && runs(first, call, first) ? first : nullptr;
+}
+
+py::Object* run_runner(Call& call, py::Object* first, py::Object* items) {
+  Context context;
+  context.kind = Context::Kind::runner;
+  context.self = first;
+  context.items = items;
+  return run_operation(call, definition_of(call, named_by(call, first), OpRole::runner), context);
+}
+
+bool is_dataset(py::Object* object) {
+  const Owned order(py::api.PyObject_GetAttr(reinterpret_cast<py::Object*>(py::type_of(object)), names.__mro__));
+  const py::Ssize size = order ? py::api.PyTuple_Size(order.get()) : 0;
+  for (py::Ssize i = 0; i < size; ++i) {
+    const auto* type = reinterpret_cast<py::Type*>(py::api.PyTuple_GetItem(order.get(), i));
+    if (std::strcmp(py::type_name(type), "Dataset") == 0) return true;
+  }
+  return false;
+}
+
+bool is_loader_of(py::Object* dataset, const Call& call, py::Object* first) {
+  if (dataset == nullptr) return false;
+  const Owned loader(plain_attribute(dataset, names.loader));
+  return loader && runs(loader.get(), call, first);
+}
+
+py::Object* run_loader(Call& call, py::Object* first) {
+  for (int i = 0; i < 2 && i < call.info->arguments; ++i) note_path(py::local_of(call.frame, i));
+  Context context;
+  context.kind = Context::Kind::op;
+  context.self = first;
+  return run_operation(call, definition_of(call, named_by(call, first), OpRole::loader), context);
+}
+
+// A frame directly below a sample, with no runner in between.
+py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
+  if (is_loader_of(sample.self, call, first)) return run_loader(call, first);
+  py::Object* items = callables_of(call, first);
+  if (items == nullptr) items = callables_of_forward(call, first);
+  if (items != nullptr) return run_runner(call, first, items);
+  Context context;
+  context.self = first;
+  context.kind = Context::Kind::op;
+  if (first != nullptr && first == sample.self && sample.expanded < kMaxExpanded) {
+    context.kind = Context::Kind::sample;  // a helper method of the dataset: its callees are operations, too
+    context.expanded = static_cast<std::uint8_t>(sample.expanded + 1);
+  }
+  return run_operation(call, definition_of(call, named_by(call, first), OpRole::frame), context);
+}
+
+py::Object* below_sample(Call& call, Context& context) {
+  py::Object* first = first_argument(call);
+  if ((call.info->traits & kGetItem) != 0 && first != nullptr && is_dataset(first)) {
+    Context inner;  // Subset, ConcatDataset: the same sample, made by the dataset inside
+    inner.kind = Context::Kind::sample;
+    inner.self = first;
+    inner.items = callables_of(call, first);
+    const ContextScope scope(inner);
+    return call.run();
+  }
+  if (context.items != nullptr) {
+    py::Object* item = match_item(context, call, first);
+    if (item != nullptr) return run_callable(call, item, first, OpRole::transform);
+  }
+  if ((call.info->traits & kTransparent) != 0) return call.run();
+  if ((call.info->traits & kIgnored) != 0) return run_opaque(call);
+  return run_first_frame(call, first, context);
+}
+
+py::Object* below_runner(Call& call, Context& context) {
+  py::Object* first = first_argument(call);
+  py::Object* item = match_item(context, call, first);
+  if (item != nullptr) return run_callable(call, item, first, OpRole::transform);
+  if ((call.info->traits & kTransparent) != 0) return call.run();
+  if (context.depth >= kMaxUnmatched || (call.info->traits & kIgnored) != 0) return run_opaque(call);
+  ++context.depth;
+  py::Object* result = call.run();
+  --context.depth;
+  return result;
+}
+
+// Inside an operation only a runner is of interest.
+py::Object* below_operation(Call& call, const Context& context) {
+  if (call.info->runner == Verdict::no || (call.info->traits & (kTransparent | kIgnored)) != 0) return call.run();
+  py::Object* first = first_argument(call);
+  py::Object* items = callables_of(call, first);
+  if (items == nullptr) return call.run();
+  if (first != context.self) return run_runner(call, first, items);
+  Context runner;  // the operation's own loop, in `forward` or a helper method
+  runner.kind = Context::Kind::runner;
+  runner.self = first;
+  runner.items = items;
+  const ContextScope scope(runner);
+  return call.run();
+}
+
+bool is_get_item_of(py::Object* dataset, const Call& call, py::Object* first) {
+  if (first == nullptr) return false;
+  if ((call.info->traits & kGetItem) != 0) return true;
+  if (first != dataset) return false;
+  py::Object* method = py::api._PyType_Lookup(py::type_of(dataset), names.__getitem__);
+  return method != nullptr && py::is_exactly(method, py::api.PyFunction_Type) &&
+         py::api.PyFunction_GetCode(method) == call.code;
+}
+
+py::Object* run_samples(Call& call) {
+  py::Object* indices = call.info->arguments > 1 ? py::local_of(call.frame, 1) : nullptr;
+  const bool sized = indices != nullptr && (py::is_a(indices, py::kList) || py::is_a(indices, py::kTuple));
+  const Span span = enter<Kind::samples>(sized ? py::api.PyObject_Size(indices) : 0);
+  // One dataset call makes the whole batch; items fetched one by one inside it are samples all the same.
+  py::Object* result = call.run();
+  leave(span, how_left(result));
+  return result;
+}
+
+py::Object* below_fetch(Call& call, Context& context) {
+  py::Object* first = first_argument(call);
+  if ((call.info->traits & kGetItems) != 0) return run_samples(call);
+  if (!context.iterable && is_get_item_of(context.self, call, first)) {
+    py::Object* index = call.info->arguments > 1 ? py::local_of(call.frame, 1) : nullptr;
+    return run_sample(call, integer_of(index, -1));
+  }
+  if (context.iterable && (call.info->traits & (kGenerator | kNext)) != 0) return run_sample(call, -1);
+  if (context.collate != nullptr && runs(context.collate, call, first)) {
+    context.sampled = false;
+    return run_callable(call, context.collate, first, OpRole::collate);
+  }
+  if ((call.info->traits & kTransparent) != 0) return call.run();
+  return run_opaque(call);
+}
+
+}  // namespace
+
+bool runs(py::Object* callable, const Call& call, py::Object* first) {
+  if (py::is_exactly(callable, py::api.PyFunction_Type)) return py::api.PyFunction_GetCode(callable) == call.code;
+  if (py::is_exactly(callable, py::api.PyMethod_Type)) {
+    py::Object* function = py::api.PyMethod_Function(callable);
+    return py::is_exactly(function, py::api.PyFunction_Type) &&
+           py::api.PyFunction_GetCode(function) == call.code &&
+           (first == nullptr || first == py::api.PyMethod_Self(callable));
+  }
+  if (callable == first) {
+    py::Object* method = py::api._PyType_Lookup(py::type_of(callable), names.__call__);
+    return method != nullptr && py::is_exactly(method, py::api.PyFunction_Type) &&
+           py::api.PyFunction_GetCode(method) == call.code;
+  }
+  if (std::strcmp(py::type_name(py::type_of(callable)), "functools.partial") != 0) return false;
+  const Owned inner(py::api.PyObject_GetAttr(callable, names.func));
+  py::api.PyErr_Clear();
+  return inner && inner.get() != callable && runs(inner.get(), call, first);
+}
+
+void note_path(py::Object* path) {
+  Context* sample = here.sample;
+  if (sample == nullptr || sample->path_known || path == nullptr) return;
+  std::string_view text = text_of(path);
+  if (!text.empty()) {
+    record_path(text.data(), text.size());
+  } else if (py::is_a(path, py::kUnicode)) {
+    const Owned encoded(py::api.PyUnicode_EncodeFSDefault(path));  // a name that is not UTF-8
+    py::api.PyErr_Clear();
+    text = text_of(encoded.get());
+    record_path(text.data(), text.size());
+  }
+  sample->path_known = !text.empty();
+}
+
+py::Object* run_sample(Call& call, std::int64_t index) {
+  Context context;
+  context.kind = Context::Kind::sample;
+  context.self = first_argument(call);
+  context.items = callables_of(call, context.self);
+  const Span span = enter<Kind::sample>(index);
+  py::Object* result = nullptr;
+  {
+    const ContextScope scope(context);
+    const Setting setting(here.sample, &context);
+    result = call.run();
+  }
+  Kind kind = how_left(result);
+  // A generator that ran off its end returns None: nothing was made.
+  if (result != nullptr && (call.info->traits & kGenerator) != 0 && py::is_none(result)) kind = Kind::leave_empty;
+  leave(span, kind);
+  if (span.generation == process.generation && here.context != nullptr &&
+      here.context->kind == Context::Kind::fetch) {
+    here.context->sampled = true;
+    here.context->samples_end = ticks_now();
+  }
+  return result;
+}
+
+py::Object* in_pipeline(Call& call) {
+  Context& context = *here.context;
+  switch (context.kind) {
+    case Context::Kind::fetch: return below_fetch(call, context);
+    case Context::Kind::sample: return below_sample(call, context);
+    case Context::Kind::runner: return below_runner(call, context);
+    case Context::Kind::op: return below_operation(call, context);
+    case Context::Kind::opaque: break;
+  }
+  return call.run();
+}
+
+}  // namespace lotus

@@ -1,0 +1,173 @@
+// The training process's side of the DataLoader: iterators, waiting, receiving, consuming, pinning.
+#include <cstring>
+
+#include "classify.hpp"
+#include "handlers.hpp"
+#include "iterators.hpp"
+#include "recorder.hpp"
+
+namespace lotus {
+namespace {
+
+std::uint64_t non_negative(std::int64_t value) { return value < 0 ? 0 : static_cast<std::uint64_t>(value); }
+
+std::uint64_t counter(py::Object* self, py::Object* name) { return non_negative(integer_attribute(self, name, 0)); }
+
+// What _get_data returned: a tuple (index, data). False if it is something else: an acknowledgement of a new
+// epoch, the note of an iterable dataset's worker that it has no more.
+bool is_batch(py::Object* result, std::uint64_t& index, py::Object*& data) {
+  if (result == nullptr || !py::is_a(result, py::kTuple) || py::api.PyTuple_Size(result) < 2) return false;
+  py::Object* first = py::api.PyTuple_GetItem(result, 0);
+  if (!py::is_a(first, py::kLong)) return false;
+  data = py::api.PyTuple_GetItem(result, 1);
+  index = non_negative(integer_of(first, 0));
+  return std::strcmp(py::type_name(py::type_of(data)), "_IterableDatasetStopIteration") != 0;
+}
+
+py::Object* iterator_init(Call& call, py::Object* self, py::Object* loader) {
+  Iterator* known = find_iterator(self);
+  if (known != nullptr && known->initialising) return call.run();  // the base class's part
+  Iterator* iterator = add_iterator(self, loader);
+  iterator->initialising = true;
+  const std::uint64_t id = iterator->id;
+  const Span span = enter<Kind::start_workers>(id);
+  py::Object* result = call.run();
+  if (span.generation != process.generation) return result;
+  iterator = find_iterator(self);
+  if (iterator != nullptr && iterator->id == id) {
+    iterator->initialising = false;
+    if (result != nullptr) define_workers(*iterator, self);
+  }
+  leave(span, how_left(result));
+  return result;
+}
+
+}  // namespace
+
+// DataLoader.__init__(self, dataset, …) and the iterators' __init__(self, loader): told apart by parameter.
+py::Object* loader_init(Call& call) {
+  py::Object* self = role_local(call, 0);
+  py::Object* loader = call.info->local[1] == 1 ? role_local(call, 1) : nullptr;
+  if (self != nullptr && loader != nullptr) return iterator_init(call, self, loader);
+  if (self != nullptr && call.info->local[2] == 1) add_loader(self);
+  return call.run();
+}
+
+py::Object* iterator_reset(Call& call) {
+  py::Object* self = role_local(call, 0);
+  Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr || iterator->initialising || iterator->resetting) return call.run();
+  ++iterator->reset;
+  define_epoch(*iterator);
+  const Setting resetting(iterator->resetting, true);
+  return call.run();
+}
+
+py::Object* iterator_next(Call& call) {
+  py::Object* self = role_local(call, 0);
+  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  const Span span = enter<Kind::next>(iterator->id, iterator->reset);
+  py::Object* result = call.run();
+  leave(span, how_left(result));
+  if (span.generation == process.generation) {
+    if (Thread* thread = current_thread()) flush_if_old(*thread);
+  }
+  return result;
+}
+
+py::Object* next_data(Call& call) {
+  py::Object* self = role_local(call, 0);
+  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  const Span span = enter<Kind::wait>(iterator->id, iterator->reset);
+  // With num_workers=0 the fetch happens right here, and the batches are counted by the iterator.
+  const BatchName name{iterator->id, iterator->reset, counter(self, names._num_yielded)};
+  const Setting batch(here.batch, name);
+  const Setting known(here.batch_known, true);
+  py::Object* result = call.run();
+  leave(span, how_left(result));
+  return result;
+}
+
+py::Object* get_data(Call& call) {
+  py::Object* self = role_local(call, 0);
+  Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  const Span span = enter<Kind::get>(iterator->id, iterator->reset);
+  py::Object* result = nullptr;
+  {
+    const Setting getting(here.getting, iterator);
+    result = call.run();
+  }
+  std::uint64_t index = 0;
+  py::Object* data = nullptr;
+  if (is_batch(result, index, data)) {
+    iterator->received_batch = index;
+    iterator->received_data = data;
+    const std::uint64_t outstanding = counter(self, names._tasks_outstanding);
+    point<Kind::received>(iterator->id, iterator->reset, index, counter(self, names._rcvd_idx),
+                          outstanding > 0 ? outstanding - 1 : 0);
+  }
+  leave(span, how_left(result));
+  return result;
+}
+
+py::Object* process_data(Call& call) {
+  py::Object* self = role_local(call, 0);
+  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  // Just delivered (in order, or in_order=False), or taken from those that came too early.
+  const bool just_received = iterator->received_data != nullptr && iterator->received_data == role_local(call, 1);
+  const std::uint64_t batch = just_received ? iterator->received_batch : counter(self, names._rcvd_idx);
+  const Span span = enter<Kind::consume>(iterator->id, iterator->reset, batch);
+  py::Object* result = call.run();
+  leave(span, how_left(result));
+  return result;
+}
+
+py::Object* try_put_index(Call& call) {
+  py::Object* self = role_local(call, 0);
+  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  const std::uint64_t before = counter(self, names._send_idx);
+  py::Object* result = call.run();
+  if (result != nullptr && counter(self, names._send_idx) > before)
+    point<Kind::queued>(iterator->id, iterator->reset, before, counter(self, names._tasks_outstanding));
+  return result;
+}
+
+py::Object* pin_memory_loop(Call& call) {
+  const Setting loop(here.pin_loop, static_cast<const Call*>(&call));
+  const Setting getting(here.getting, find_iterator_by_queue(role_local(call, 0)));
+  return call.run();
+}
+
+py::Object* pin_step(Call& call) {
+  if (here.pin_loop == nullptr) return call.run();
+  // The thread starts before the iterator's constructor is done: its entry may know its queue only now.
+  if (here.getting == nullptr) here.getting = find_iterator_by_queue(role_local(*here.pin_loop, 0));
+  const Setting step(here.pin_step, static_cast<const Call*>(&call));
+  const Setting pinned(here.pinned, false);
+  py::Object* result = call.run();
+  if (result != nullptr && here.pinned && here.getting != nullptr)
+    point<Kind::pin_queued>(here.getting->id, here.getting->reset, here.pinned_batch);
+  return result;
+}
+
+py::Object* pin_memory(Call& call) {
+  if (here.pin_step == nullptr || here.getting == nullptr) return call.run();
+  const Iterator& iterator = *here.getting;
+  here.pinned = true;
+  here.pinned_batch = non_negative(integer_of(role_local(*here.pin_step, 0), 0));
+  const Span span = enter<Kind::pin>(iterator.id, iterator.reset, here.pinned_batch);
+  py::Object* result = nullptr;
+  {
+    const Setting inner(here.pin_step, static_cast<const Call*>(nullptr));  // it recurses into containers
+    result = call.run();
+  }
+  leave(span, how_left(result));
+  return result;
+}
+
+}  // namespace lotus

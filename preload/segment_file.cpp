@@ -1,0 +1,137 @@
+#include "segment_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <lotus/events.hpp>
+
+#include "clock.hpp"
+#include "session.hpp"
+
+namespace lotus {
+namespace {
+
+struct Sizes {
+  std::uint32_t slots, chunk_bytes;
+  std::uint64_t ring_bytes[2];
+};
+// In a container's default 64 MiB of /dev/shm, or where space is short, the tensors come first.
+constexpr Sizes kRoomy = {kMaxSlots, kMaxChunkBytes, {128 * 1024, 1024 * 1024}};
+constexpr Sizes kTight = {8, 16 * 1024, {64 * 1024, 256 * 1024}};
+constexpr std::uint64_t kShortOfSpace = 256u << 20;
+
+constexpr std::uint64_t kHeaderBytes = 4096;
+
+struct Offsets {
+  std::uint64_t slots, chunks, rings[2], total;
+};
+constexpr Offsets lay_out(const Sizes& sizes) {
+  Offsets offsets{};
+  offsets.slots = kHeaderBytes;
+  offsets.rings[0] = offsets.slots + sizes.slots * sizeof(ThreadSlot);
+  offsets.rings[1] = offsets.rings[0] + sizeof(RingHeader) + sizes.ring_bytes[0];
+  offsets.chunks = offsets.rings[1] + sizeof(RingHeader) + sizes.ring_bytes[1];
+  offsets.total = offsets.chunks + std::uint64_t{sizes.slots} * sizes.chunk_bytes;
+  return offsets;
+}
+static_assert(sizeof(SegmentHeader) <= kHeaderBytes);
+static_assert(lay_out(kRoomy).total <= 4u << 20, "the budget of shared memory per process");
+static_assert(lay_out(kRoomy).rings[0] % kRingAlign == 0 && lay_out(kRoomy).rings[1] % kRingAlign == 0);
+
+bool short_of_space(const char* directory) {
+  struct statvfs status{};
+  if (statvfs(directory, &status) != 0) return true;
+  return status.f_bavail * status.f_frsize < kShortOfSpace;
+}
+
+std::uint64_t pid_namespace() {
+  struct stat status{};
+  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+void fill_header(SegmentHeader& header, const Sizes& sizes, const Offsets& offsets) {
+  header.magic = kSegmentMagic;
+  header.version = kSegmentVersion;
+  header.schema_hash = kSchemaHash;
+  header.segment_bytes = offsets.total;
+  header.pid = static_cast<std::uint32_t>(getpid());
+  header.parent_pid = static_cast<std::uint32_t>(getppid());
+  header.start_time = identify(header.pid).start_time;
+  header.pid_namespace = pid_namespace();
+  header.session_pid = session.pid;
+  header.session_start_time = session.start_time;
+  header.clock_source = clock_source;
+  header.tick_shift = kTickShift;
+  header.created = clock_pair();
+  header.slot_count = sizes.slots;
+  header.chunk_bytes = sizes.chunk_bytes;
+  header.slots_offset = offsets.slots;
+  header.chunks_offset = offsets.chunks;
+  for (int i = 0; i < 2; ++i) {
+    header.ring_offset[i] = offsets.rings[i];
+    header.ring_bytes[i] = sizes.ring_bytes[i];
+  }
+  static_assert(sizeof header.program == sizeof session.program && sizeof header.output == sizeof session.output);
+  std::memcpy(header.program, session.program, sizeof header.program);
+  std::memcpy(header.output, session.output, sizeof header.output);
+}
+
+// Created exclusively and with its blocks allocated, so that no later write can meet a full disk.
+void* map_new_file(const char* path, std::uint64_t bytes, int& error) {
+  const int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    error = errno;
+    return nullptr;
+  }
+  error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  void* memory = MAP_FAILED;
+  if (error == 0) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (memory == MAP_FAILED) error = errno;
+  }
+  close(descriptor);
+  if (memory != MAP_FAILED) return memory;
+  unlink(path);
+  return nullptr;
+}
+
+bool make_sized(Segment& segment, const Sizes& sizes, int& error) {
+  const Offsets offsets = lay_out(sizes);
+  char path[kPathBytes];
+  const std::uint32_t pid = static_cast<std::uint32_t>(getpid());
+  segment_path(path, session.directory, pid, identify(pid).start_time);
+  auto* base = static_cast<std::uint8_t*>(map_new_file(path, offsets.total, error));
+  if (base == nullptr) return false;
+  auto* header = reinterpret_cast<SegmentHeader*>(base);
+  fill_header(*header, sizes, offsets);
+  segment.header = header;
+  segment.slots = reinterpret_cast<ThreadSlot*>(base + offsets.slots);
+  segment.chunks = base + offsets.chunks;
+  segment.definitions = {reinterpret_cast<RingHeader*>(base + offsets.rings[0]), sizes.ring_bytes[0]};
+  segment.events = {reinterpret_cast<RingHeader*>(base + offsets.rings[1]), sizes.ring_bytes[1]};
+  __atomic_store_n(&header->ready, kReady, __ATOMIC_RELEASE);
+  return true;
+}
+
+}  // namespace
+
+bool make_segment(Segment& segment, char* reason) {
+  int error = 0;
+  if (!short_of_space(session.directory) && make_sized(segment, kRoomy, error)) return true;
+  if (error != EEXIST && make_sized(segment, kTight, error)) return true;
+  std::snprintf(reason, 256, "no shared memory in %.150s: %.60s", session.directory, std::strerror(error));
+  return false;
+}
+
+void forget_segment(Segment& segment) {
+  if (segment.header != nullptr) munmap(segment.header, lay_out(kRoomy).total);
+  segment = Segment{};
+}
+
+}  // namespace lotus

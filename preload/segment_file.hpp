@@ -1,0 +1,28 @@
+// This process's segment: made at its first recorded event, mapped, its descriptor closed at once.
+#pragma once
+
+#include <lotus/ring.hpp>
+#include <lotus/segment.hpp>
+
+namespace lotus {
+
+struct Segment {
+  SegmentHeader* header = nullptr;
+  ThreadSlot* slots = nullptr;
+  std::uint8_t* chunks = nullptr;
+  RingWriter definitions, events;
+
+  std::uint8_t* chunk_of(std::uint32_t slot) const { return chunks + std::size_t{slot} * header->chunk_bytes; }
+};
+
+inline constexpr std::uint32_t kMaxSlots = 16;
+inline constexpr std::uint32_t kMaxChunkBytes = 32 * 1024;
+
+// Makes and maps the segment of this process in session.directory. False: it cannot be had (a full
+// file system, no permission); `reason`, of at least 256 bytes, then says why.
+bool make_segment(Segment& segment, char* reason);
+
+// In a forked child: lets go of the parent's segment without touching its contents.
+void forget_segment(Segment& segment);
+
+}  // namespace lotus

@@ -1,0 +1,206 @@
+#include "session.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <lotus/trace.hpp>
+
+#include "config.hpp"
+
+namespace lotus {
+
+constinit Session session{};
+
+std::size_t read_file(const char* path, char* buffer, std::size_t size) {
+  buffer[0] = '\0';
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  std::size_t used = 0;
+  while (used + 1 < size) {
+    const ssize_t got = read(descriptor, buffer + used, size - 1 - used);
+    if (got <= 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  close(descriptor);
+  buffer[used] = '\0';
+  return used;
+}
+
+ProcessIdentity identify(std::uint32_t pid) {
+  char path[64];
+  char text[1024];
+  std::snprintf(path, sizeof path, "/proc/%u/stat", pid);
+  ProcessIdentity identity;
+  if (read_file(path, text, sizeof text) == 0) return identity;
+  // The command name, field 2, may hold anything; the fields behind its last parenthesis do not.
+  const char* at = std::strrchr(text, ')');
+  for (int field = 3; at != nullptr && field <= 22; ++field) {
+    at = std::strchr(at + 1, ' ');
+    if (at == nullptr) break;
+    if (field == 4) identity.parent = static_cast<std::uint32_t>(std::strtoul(at, nullptr, 10));
+    if (field == 22) identity.start_time = std::strtoull(at, nullptr, 10);
+  }
+  return identity;
+}
+
+void segment_path(char (&path)[kPathBytes], const char* directory, std::uint32_t pid,
+                  std::uint64_t start_time) {
+  std::snprintf(path, sizeof path, "%.1900s/%u-%llu%s", directory, pid,
+                static_cast<unsigned long long>(start_time), kSegmentSuffix);
+}
+
+namespace {
+
+// A directory of segments is ours alone; whatever else stands under that name is not used.
+bool usable_directory(const char* path) {
+  if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
+  struct stat status{};
+  return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+         (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
+}
+
+bool choose_directory() {
+  auto& chosen = session.directory;
+  if (config.directory != nullptr) {
+    std::snprintf(chosen, sizeof chosen, "%s", config.directory);
+    if (usable_directory(chosen)) return true;
+    std::snprintf(session.remark, sizeof session.remark,
+                  "LOTUS_DIR=%.300s cannot be used: it must be a directory of yours with mode 0700",
+                  config.directory);
+    return false;
+  }
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const char* temporary = std::getenv("TMPDIR");
+  if (temporary == nullptr || *temporary == '\0') temporary = "/tmp";
+  std::snprintf(chosen, sizeof chosen, "/dev/shm/lotus-%u", geteuid());
+  if (usable_directory(chosen)) return true;
+  if (runtime != nullptr && *runtime != '\0') {
+    std::snprintf(chosen, sizeof chosen, "%.1900s/lotus", runtime);
+    if (usable_directory(chosen)) return true;
+  }
+  std::snprintf(chosen, sizeof chosen, "%.1900s/lotus-%u", temporary, geteuid());
+  if (usable_directory(chosen)) return true;
+  std::snprintf(session.remark, sizeof session.remark,
+                "no directory for shared memory: neither /dev/shm, $XDG_RUNTIME_DIR nor %.200s can be written; "
+                "set LOTUS_DIR",
+                temporary);
+  return false;
+}
+
+// The nearest ancestor that is traced already decides; its session becomes ours.
+bool join_ancestor() {
+  std::uint32_t pid = static_cast<std::uint32_t>(getppid());
+  for (int generation = 0; pid > 1 && generation < 64; ++generation) {
+    const ProcessIdentity identity = identify(pid);
+    if (identity.start_time == 0) return false;
+    char path[kPathBytes];
+    segment_path(path, session.directory, pid, identity.start_time);
+    char bytes[sizeof(SegmentHeader) + 1];
+    if (read_file(path, bytes, sizeof bytes) == sizeof(SegmentHeader)) {
+      SegmentHeader header;
+      std::memcpy(&header, bytes, sizeof header);
+      if (header.magic == kSegmentMagic && header.version == kSegmentVersion && header.ready == kReady) {
+        session.pid = header.session_pid;
+        session.start_time = header.session_start_time;
+        std::snprintf(session.program, sizeof session.program, "%.255s", header.program);
+        std::snprintf(session.output, sizeof session.output, "%.2047s", header.output);
+        return true;
+      }
+    }
+    pid = identity.parent;
+  }
+  return false;
+}
+
+// The script's name without directory and suffix; `-m package.module` gives `module`, `-c` gives `python`.
+void name_program() {
+  char arguments[4096];
+  const std::size_t size = read_file("/proc/self/cmdline", arguments, sizeof arguments);
+  const char* name = "python";
+  const char* at = arguments;
+  const char* end = arguments + size;
+  const auto next = [&] { at += std::strlen(at) + 1; };
+  if (at < end) next();
+  for (; at < end; next()) {
+    if (std::strcmp(at, "-c") == 0) break;
+    if (std::strcmp(at, "-m") == 0) {
+      next();
+      const char* dot = at < end ? std::strrchr(at, '.') : nullptr;
+      if (at < end) name = dot != nullptr ? dot + 1 : at;
+      break;
+    }
+    if (std::strcmp(at, "-W") == 0 || std::strcmp(at, "-X") == 0) {
+      next();
+    } else if (at[0] != '-') {
+      const char* slash = std::strrchr(at, '/');
+      name = slash != nullptr ? slash + 1 : at;
+      break;
+    }
+  }
+  std::snprintf(session.program, sizeof session.program, "%.200s", name);
+  char* suffix = std::strrchr(session.program, '.');
+  if (suffix != nullptr && suffix != session.program && std::strcmp(suffix, ".py") == 0) *suffix = '\0';
+  for (char* c = session.program; *c != '\0'; ++c)
+    if (static_cast<unsigned char>(*c) < 0x20 || *c == '/' || *c == 0x7f) *c = '_';
+}
+
+void default_file(char (&path)[kPathBytes], const char* directory) {
+  std::snprintf(path, sizeof path, "%.1700s/lotus-%.200s-%u%s", directory, session.program, session.pid,
+                kTraceSuffix);
+}
+
+bool writable_parent(const char* path) {
+  char parent[kPathBytes];
+  std::snprintf(parent, sizeof parent, "%s", path);
+  char* slash = std::strrchr(parent, '/');
+  if (slash == nullptr) return false;
+  slash[slash == parent ? 1 : 0] = '\0';
+  return faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+void name_output() {
+  char directory[kPathBytes];
+  if (getcwd(directory, sizeof directory) == nullptr) std::snprintf(directory, sizeof directory, "/");
+  struct stat status{};
+  if (config.output == nullptr) {
+    default_file(session.output, directory);
+  } else {
+    char asked[kPathBytes];
+    if (config.output[0] == '/')
+      std::snprintf(asked, sizeof asked, "%s", config.output);
+    else
+      std::snprintf(asked, sizeof asked, "%.1000s/%.1000s", directory, config.output);
+    if (stat(asked, &status) == 0 && S_ISDIR(status.st_mode))
+      default_file(session.output, asked);
+    else
+      std::memcpy(session.output, asked, sizeof asked);
+  }
+  if (writable_parent(session.output)) return;
+  std::snprintf(session.remark, sizeof session.remark, "%.300s cannot be written: %s; set LOTUS_OUTPUT",
+                session.output, std::strerror(errno));
+  const char* temporary = std::getenv("TMPDIR");
+  default_file(session.output, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp");
+}
+
+}  // namespace
+
+bool find_session() {
+  if (session.known) return true;  // inherited by fork
+  session = Session{};
+  if (!choose_directory()) return false;
+  session.known = true;
+  if (join_ancestor()) return true;
+  session.first = true;
+  session.pid = static_cast<std::uint32_t>(getpid());
+  session.start_time = identify(session.pid).start_time;
+  name_program();
+  name_output();
+  return true;
+}
+
+}  // namespace lotus

@@ -1,0 +1,47 @@
+// Which trace this process belongs to, and where things lie on disk.
+//
+// A session is one traced program with all its descendants. A forked child inherits it in memory; a
+// spawned one finds it in the segment of its nearest traced ancestor; a process that has neither is the
+// first of a session of its own, and the only one that prints a line.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <lotus/segment.hpp>
+
+namespace lotus {
+
+inline constexpr std::size_t kPathBytes = sizeof(SegmentHeader::output);
+
+struct Session {
+  bool known = false;
+  bool first = false;  // this process started it
+  std::uint32_t pid = 0;
+  std::uint64_t start_time = 0;
+  char directory[kPathBytes] = {};  // of segments
+  char program[sizeof(SegmentHeader::program)] = {};
+  char output[kPathBytes] = {};
+  char remark[512] = {};  // why `output` is not where it was asked for; "" if it is
+};
+
+extern Session session;
+
+// Fills `session`. False, with the reason in `remark`, when no directory for segments can be used.
+bool find_session();
+
+// `<directory>/<pid>-<start time>.segment`.
+void segment_path(char (&path)[kPathBytes], const char* directory, std::uint32_t pid, std::uint64_t start_time);
+
+struct ProcessIdentity {
+  std::uint32_t parent = 0;
+  std::uint64_t start_time = 0;  // 0: no such process
+};
+// From /proc/<pid>/stat.
+ProcessIdentity identify(std::uint32_t pid);
+
+// Reads a small file whole; returns the bytes read (0 on any failure), NUL-terminates.
+std::size_t read_file(const char* path, char* buffer, std::size_t size);
+
+}  // namespace lotus
