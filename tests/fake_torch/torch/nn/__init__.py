@@ -1,0 +1,3 @@
+from .modules import Module, Sequential
+
+__all__ = ["Module", "Sequential"]

@@ -1,0 +1,4 @@
+from .container import Sequential
+from .module import Module
+
+__all__ = ["Module", "Sequential"]

@@ -1,0 +1,16 @@
+from .module import Module
+
+
+class Sequential(Module):
+    """Gives each module what the one before it returned."""
+
+    def __init__(self, *modules):
+        self._modules = {str(place): module for place, module in enumerate(modules)}
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+    def forward(self, input):
+        for module in self:
+            input = module(input)
+        return input
