@@ -1,0 +1,38 @@
+// A directory of segments, held open: everything in it is named relative to the descriptor, so that
+// nobody can swap the directory below us.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fd.hpp"
+
+namespace lotus::collector {
+
+class Directory {
+ public:
+  enum class Create : std::uint8_t { no, yes };
+  enum class Result : std::uint8_t { opened, absent, refused };
+
+  // Opens `path` if it is a real directory (no symlink) that belongs to us with mode 0700; with
+  // Create::yes an absent one is made so first. `refused`: `why` says what is wrong and what to do.
+  Result open(const std::string& path, Create create, std::string& why);
+
+  const std::string& path() const { return path_; }
+  int fd() const { return fd_.get(); }
+  // True while `path` still leads to this directory.
+  bool in_place() const;
+  // Names of the files that are called like segments. False with errno set if it cannot be read.
+  bool list_segments(std::vector<std::string>& names) const;
+
+ private:
+  std::string path_;
+  Fd fd_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+}  // namespace lotus::collector

@@ -1,0 +1,63 @@
+// lotus-collector: reads the options, readies the process, and runs the collector.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <variant>
+
+#include "collector.hpp"
+
+namespace {
+
+using namespace lotus::collector;
+
+// So that no trace file gets the number of a standard stream that the starter had closed.
+void open_standard_streams() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (fd > STDERR_FILENO) close(fd);
+}
+
+// One descriptor for each traced process is needed.
+void raise_open_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void ready_process(Mode mode) {
+  unsetenv("LD_PRELOAD");
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // then the write fails, which is handled
+  raise_open_files();
+  // Holds no directory that somebody may want to unmount.
+  if (mode == Mode::autostart && chdir("/") != 0) return;
+}
+
+ExitCode run(const Options& options) {
+  Log log(options.log_file,
+          options.mode == Mode::autostart ? Log::Where::nowhere : Log::Where::standard_error, options.quiet);
+  try {
+    StopSignal stop;
+    stop.listen();
+    return Collector(options, log, stop).run();
+  } catch (const std::exception& error) {
+    log.error("{}; what was not collected is still in the segments", error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_streams();
+  const auto parsed = parse_options(argc, argv);
+  if (const auto* code = std::get_if<ExitCode>(&parsed)) return *code;
+  const Options& options = std::get<Options>(parsed);
+  ready_process(options.mode);
+  return run(options);
+}

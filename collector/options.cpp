@@ -1,0 +1,79 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+namespace lotus::collector {
+namespace {
+
+constexpr const char* kFooter = R"(
+Environment:
+  LOTUS_DIR   directory of the segments (default: /dev/shm/lotus-UID, else $XDG_RUNTIME_DIR/lotus,
+              else ${TMPDIR:-/tmp}/lotus-UID)
+  LOTUS_LOG   file that diagnostics are appended to (default: standard error)
+
+Exit codes: 0 done, 1 could not do its work and says why, 2 wrong usage.)";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string temporary_directory() {
+  const std::string set = environment("TMPDIR");
+  return set.starts_with('/') ? set : "/tmp";
+}
+
+// The candidates of the traced processes, in their order; all of them may hold segments.
+std::vector<std::string> default_directories() {
+  const std::string name = fmt::format("lotus-{}", geteuid());
+  std::vector<std::string> found{"/dev/shm/" + name};
+  const std::string runtime = environment("XDG_RUNTIME_DIR");
+  if (runtime.starts_with('/')) found.push_back(runtime + "/lotus");
+  found.push_back(temporary_directory() + "/" + name);
+  return found;
+}
+
+void add_environment(Options& options, const std::string& directory) {
+  const std::string chosen = directory.empty() ? environment("LOTUS_DIR") : directory;
+  options.directories = chosen.empty() ? default_directories()
+                                       : std::vector<std::string>{std::filesystem::absolute(chosen).string()};
+  const std::string log = environment("LOTUS_LOG");
+  if (!log.empty()) options.log_file = std::filesystem::absolute(log).string();
+  options.fallback_directory = temporary_directory();
+}
+
+}  // namespace
+
+std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv) {
+  Options options;
+  std::string directory;
+  bool autostart = false;
+  bool drain = false;
+  CLI::App app(
+      "Collects what traced programs record and writes it to trace files (*.lotus).\n"
+      "Without options: serves every traced program of this user until SIGTERM or SIGINT.",
+      "lotus-collector");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "lotus-collector " LOTUS_VERSION);
+  app.add_option("--dir", directory, "Serve only the segments in DIR")->type_name("DIR");
+  app.add_flag("--quiet", options.quiet, "Write nothing but errors");
+  auto* auto_flag =
+      app.add_flag("--autostart", autostart, "End with the last traced process (used by liblotus.so)");
+  app.add_flag("--drain", drain, "Write what the segments hold now, then exit")->excludes(auto_flag);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kWrongUsage;
+  }
+  if (autostart) options.mode = Mode::autostart;
+  if (drain) options.mode = Mode::drain;
+  add_environment(options, directory);
+  return options;
+}
+
+}  // namespace lotus::collector

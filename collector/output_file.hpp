@@ -1,0 +1,30 @@
+// Finds the file that a session's trace goes to, and opens or continues it, without ever harming a file
+// that is not its own.
+#pragma once
+
+#include <lotus/trace.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "log.hpp"
+#include "trace_file.hpp"
+#include "trace_scan.hpp"
+
+namespace lotus::collector {
+
+struct OpenedOutput {
+  std::unique_ptr<TraceFile> file;        // nullptr: could not be opened
+  std::optional<ScannedTrace> continued;  // what an earlier collector wrote for the same session
+  int error = 0;                          // errno of the failure
+};
+
+// Opens `path` for the session that `identity` names:
+//   nothing there, or an empty file     a new trace
+//   a trace of the same session         continued: index, trailer and half frames at its end are cut off
+//   a finished trace of another session renamed to <path>.old first
+//   any other file, or one in use       not touched: <path>.1, <path>.2 … is taken
+// A new trace's file header is in the batch of the returned file, not yet written.
+OpenedOutput open_output(const std::string& path, const FileHeader& identity, Log& log);
+
+}  // namespace lotus::collector

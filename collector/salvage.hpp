@@ -1,0 +1,27 @@
+// What a dead process left in its open chunks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "segment.hpp"
+
+namespace lotus::collector {
+
+struct SalvagedChunk {
+  ThreadSlot slot;                    // a copy
+  std::vector<std::uint8_t> records;  // whole records only
+  std::uint32_t events = 0;
+};
+
+struct Salvage {
+  std::vector<SalvagedChunk> chunks;
+  std::uint32_t damaged = 0;  // slots whose values make no sense
+};
+
+// Reads the open chunks of every thread slot. The process must be dead: only then do bytes and `used`
+// belong together.
+Salvage salvage_chunks(const Segment& segment);
+
+}  // namespace lotus::collector

@@ -1,0 +1,46 @@
+// Is this header one that can be used? Pure: no file, no mapping.
+#pragma once
+
+#include <cstdint>
+#include <lotus/events.hpp>
+#include <lotus/segment.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lotus::collector {
+
+// <pid>-<start time>.segment
+struct SegmentName {
+  std::uint32_t pid = 0;
+  std::uint64_t start_time = 0;
+};
+std::optional<SegmentName> parse_segment_name(std::string_view file);
+
+inline constexpr std::uint64_t kMinSegmentBytes = 4096;
+inline constexpr std::uint64_t kMaxSegmentBytes = std::uint64_t{1} << 28;
+
+enum class Verdict : std::uint8_t {
+  good,
+  not_ready,      // being made, or its maker died
+  other_version,  // made by another version of Lotus
+  elsewhere,      // of another pid namespace
+  damaged,
+};
+
+struct SegmentFacts {
+  SegmentName name;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t pid_namespace = 0;  // ours; 0 unknown
+};
+
+struct SegmentVerdict {
+  Verdict verdict = Verdict::good;
+  std::string why;  // for other_version and damaged
+};
+
+// Checks a private copy of a header. After `good`, all offsets and counts in it lie within the file and
+// do not overlap, and its texts end.
+SegmentVerdict check_segment(const SegmentHeader& header, const SegmentFacts& facts);
+
+}  // namespace lotus::collector

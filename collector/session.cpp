@@ -1,0 +1,266 @@
+#include "session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <lotus/events.hpp>
+
+#include "clock.hpp"
+#include "text.hpp"
+
+namespace lotus::collector {
+namespace {
+
+constexpr std::uint64_t kQuietBeforeEnd = 300 * kMillisecond;
+constexpr std::uint64_t kClockInterval = 10 * kSecond;
+constexpr std::uint64_t kRetryInterval = kSecond;
+
+template <class Structure>
+Bytes bytes_of(const Structure& structure) {
+  return {reinterpret_cast<const std::uint8_t*>(&structure), sizeof structure};
+}
+
+FileHeader make_identity(const SegmentHeader& segment) {
+  FileHeader header{};
+  std::memcpy(header.magic, kTraceMagic, sizeof header.magic);
+  header.version = kTraceVersion;
+  header.header_bytes = sizeof(FileHeader);
+  header.session_pid = segment.session_pid;
+  header.clock_source = segment.clock_source;
+  header.session_start_time = segment.session_start_time;
+  header.created = segment.created;
+  header.tick_shift = segment.tick_shift;
+  return header;
+}
+
+const char* shape_name(Shape shape) {
+  switch (shape) {
+    case Shape::enter:
+      return "enter";
+    case Shape::leave:
+      return "leave";
+    case Shape::point:
+      return "point";
+    case Shape::definition:
+      return "definition";
+  }
+  return "unknown";
+}
+
+std::string schema_text() {
+  std::string text;
+  for (const KindInfo& row : kKinds) {
+    text += fmt::format("{} {} {}", row.code, shape_name(row.shape), row.name);
+    if (!row.fields.empty()) text.append(" ").append(row.fields);
+    text += '\n';
+  }
+  return text;
+}
+
+const char* remedy(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space there, or set LOTUS_OUTPUT to another disk";
+    case ENOENT:
+    case ENOTDIR:
+      return "make that directory, or set LOTUS_OUTPUT";
+    case EFBIG:
+      return "raise the limit of file sizes (ulimit -f), or set LOTUS_OUTPUT to another disk";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit of open files (ulimit -n)";
+    default:
+      return "set LOTUS_OUTPUT to a path that can be written";
+  }
+}
+
+bool same_process(const ProcessFrame& frame, const SegmentHeader& header) {
+  return frame.pid == header.pid && frame.start_time == header.start_time &&
+         frame.created.ticks == header.created.ticks &&
+         frame.created.realtime_ns == header.created.realtime_ns;
+}
+
+}  // namespace
+
+SessionId session_of(const SegmentHeader& header) { return {header.session_pid, header.session_start_time}; }
+
+Session::Session(const SegmentHeader& first, std::string fallback_directory, Packer& packer, Log& log)
+    : output_(static_cast<const char*>(first.output)),
+      fallback_directory_(std::move(fallback_directory)),
+      packer_(packer),
+      log_(log),
+      identity_(make_identity(first)) {}
+
+bool Session::fits(const SegmentHeader& header) const {
+  return header.clock_source == identity_.clock_source && header.tick_shift == identity_.tick_shift;
+}
+
+void Session::add(std::unique_ptr<TracedProcess> process, std::uint64_t now_ns) {
+  processes_.push_back(std::move(process));
+  last_change_ns_ = now_ns;
+}
+
+double Session::visit(std::uint64_t now_ns, bool insist) {
+  for (const auto& process : processes_) process->segment().beat(now_ns);
+  if (processes_.empty() || (now_ns < retry_at_ns_ && !insist)) return 0;
+  if (!file_ && !open(now_ns, insist)) return 0;
+  if (now_ns >= next_clock_ns_ && !write_clock(now_ns)) return 0;
+  double fullest = 0;
+  for (auto& process : processes_) {
+    if (!visit_process(process, now_ns, fullest)) break;
+    failing_since_ns_ = retry_at_ns_ = 0;
+  }
+  std::erase(processes_, nullptr);
+  return fullest;
+}
+
+bool Session::open(std::uint64_t now_ns, bool insist) {
+  int error = 0;
+  if (open_at(output_, error)) return true;
+  failed(error, output_, now_ns);
+  // The last chance: the rings of ended processes do not fill further, but they take memory.
+  if (!insist && !all_dead()) return false;
+  const std::string elsewhere = fallback_directory_ + output_.substr(output_.rfind('/'));
+  if (elsewhere == output_) return false;
+  if (!open_at(elsewhere, error)) return failed(error, elsewhere, now_ns);
+  log_.error("{} could not be written: the trace is {}", printable(output_), printable(file_->path()));
+  return true;
+}
+
+bool Session::open_at(const std::string& path, int& error) {
+  OpenedOutput opened = open_output(path, identity_, log_);
+  error = opened.error;
+  if (!opened.file) return false;
+  file_ = std::move(opened.file);
+  if (!opened.continued && !start_file()) {
+    error = errno;
+    file_->remove_if_empty();
+    file_.reset();
+    return false;
+  }
+  if (opened.continued) earlier_ = std::move(opened.continued->processes);
+  numbers_given_ = earlier_.empty() ? 0 : earlier_.rbegin()->first;
+  for (const auto& [number, process] : earlier_) lost_by_ended_ += process.lost_events;
+  next_clock_ns_ = 0;
+  return true;
+}
+
+bool Session::start_file() {
+  const std::string schema = schema_text();
+  file_->add_packed(frame_header(FrameType::schema, 0),
+                    {reinterpret_cast<const std::uint8_t*>(schema.data()), schema.size()}, packer_);
+  return file_->write_batch();
+}
+
+bool Session::write_clock(std::uint64_t now_ns) {
+  const ClockPair pair = read_clock_pair(identity_.clock_source, identity_.tick_shift);
+  FrameHeader header = frame_header(FrameType::clock, 0);
+  header.base_ticks = pair.ticks;
+  file_->add_raw(header, bytes_of(pair));
+  if (!file_->write_batch()) return failed(errno, path(), now_ns);
+  next_clock_ns_ = now_ns + kClockInterval;
+  if (!said_deleted_ && file_->deleted()) {
+    said_deleted_ = true;
+    log_.error("{} was deleted while it is being written; its trace will be gone", printable(path()));
+  }
+  return true;
+}
+
+bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, double& fullest) {
+  if (process->number() == 0) number(*process);
+  const bool dead = process->dead();  // found out first: what is gathered then is all there will be
+  if (!process->written_before()) {
+    fullest = std::max(fullest, process->gather(*file_, packer_, now_ns));
+    if (dead)
+      process->gather_end(*file_, packer_, read_clock_pair(identity_.clock_source, identity_.tick_shift));
+    if (!file_->write_batch()) {
+      const int error = errno;
+      process->rollback();
+      return failed(error, path(), now_ns);
+    }
+    process->commit();
+    if (dead) lost_by_ended_ += process->lost_events();
+  }
+  if (!dead) return true;
+  if (process->segment().torn())
+    log_.error("{}: was truncated while it was read; what came before is in the trace",
+               printable(process->segment().file().path()));
+  process->segment().file().remove();
+  process.reset();
+  last_change_ns_ = now_ns;
+  return true;
+}
+
+// A process that an earlier collector wrote about goes on under its number.
+void Session::number(TracedProcess& process) {
+  const auto known = std::find_if(earlier_.begin(), earlier_.end(), [&](const auto& entry) {
+    return same_process(entry.second.frame, process.segment().header());
+  });
+  if (known == earlier_.end()) {
+    process.enter_trace(++numbers_given_, nullptr);
+  } else {
+    process.enter_trace(known->first, &known->second);
+    earlier_.erase(known);
+  }
+}
+
+// Always false, for the caller to pass on.
+bool Session::failed(int error, const std::string& path, std::uint64_t now_ns) {
+  if (failing_since_ns_ == 0) failing_since_ns_ = now_ns;
+  retry_at_ns_ = now_ns + kRetryInterval;
+  log_.error_once(fmt::format("{}: {}: {}; meanwhile the data wait in shared memory", printable(path),
+                              reason(error), remedy(error)));
+  return false;
+}
+
+bool Session::all_dead() const {
+  return std::all_of(processes_.begin(), processes_.end(),
+                     [](const auto& process) { return process->dead(); });
+}
+
+bool Session::over(std::uint64_t now_ns) const {
+  return processes_.empty() && now_ns - last_change_ns_ >= kQuietBeforeEnd && now_ns >= retry_at_ns_;
+}
+
+std::uint64_t Session::stuck_since() const { return all_dead() ? failing_since_ns_ : 0; }
+
+std::uint64_t Session::lost_events() const {
+  std::uint64_t lost = lost_by_ended_;
+  for (const auto& process : processes_) lost += process->lost_events();
+  return lost;
+}
+
+bool Session::close(std::uint64_t now_ns) {
+  if (!file_) return false;
+  if (!write_clock(now_ns)) return false;
+  const ClockPair closed = read_clock_pair(identity_.clock_source, identity_.tick_shift);
+  const TrailerFrame trailer{
+      0, 0, file_->events(), lost_events(), closed, numbers_given_, processes_.empty() ? 0u : 1u};
+  file_->add_index_and_trailer(trailer, packer_);
+  if (!file_->write_batch()) return failed(errno, path(), now_ns);
+  if (!file_->sync())
+    log_.error("{}: {}: the end of the trace may be lost", printable(path()), reason(errno));
+  report();
+  return true;
+}
+
+void Session::report() {
+  const std::uint64_t lost = lost_events();
+  if (file_->deleted()) {
+    log_.error("{} was deleted while it was being written: its {} events are gone", printable(path()),
+               events());
+    return;
+  }
+  std::string line = fmt::format("{}: {} events from {}, {} lost", printable(path()), events(),
+                                 counted(numbers_given_, "process", "processes"), lost);
+  if (lost > 0)
+    line +=
+        " (memory ran full before they were collected: leave a CPU core and disk bandwidth for "
+        "lotus-collector)";
+  log_.result(line);
+}
+
+}  // namespace lotus::collector

@@ -1,0 +1,82 @@
+// A traced program with all its processes: one trace file.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "log.hpp"
+#include "output_file.hpp"
+#include "packer.hpp"
+#include "trace_file.hpp"
+#include "traced_process.hpp"
+
+namespace lotus::collector {
+
+// The process whose trace it is: itself or the ancestor of all others.
+struct SessionId {
+  std::uint32_t pid = 0;
+  std::uint64_t start_time = 0;
+  auto operator<=>(const SessionId&) const = default;
+};
+SessionId session_of(const SegmentHeader& header);
+
+class Session {
+ public:
+  // `first`: header of the first segment that was found; the others must agree with it, see fits().
+  // `fallback_directory`: where the trace goes if its own path could never be written.
+  // `packer` and `log` outlive the session.
+  Session(const SegmentHeader& first, std::string fallback_directory, Packer& packer, Log& log);
+
+  bool fits(const SegmentHeader& header) const;
+  void add(std::unique_ptr<TracedProcess> process, std::uint64_t now_ns);
+
+  // Writes what is new; of processes that ended, everything, and deletes their segments. While the trace
+  // cannot be written, tries again each second; `insist`: now. Returns how full the fullest ring was.
+  double visit(std::uint64_t now_ns, bool insist = false);
+
+  // Every process has ended and is written, and no new one came for a while.
+  bool over(std::uint64_t now_ns) const;
+  // Since when (ns) data of ended processes could not be written, 0 if they can.
+  std::uint64_t stuck_since() const;
+  // Writes index and trailer and says what became of the trace. False: that could not be written.
+  bool close(std::uint64_t now_ns);
+
+  const std::vector<std::unique_ptr<TracedProcess>>& processes() const { return processes_; }
+  std::uint64_t events() const { return file_ ? file_->events() : 0; }
+  std::uint64_t bytes() const { return file_ ? file_->bytes() : 0; }
+  std::uint64_t lost_events() const;
+  std::string path() const { return file_ ? file_->path() : output_; }
+
+ private:
+  bool open(std::uint64_t now_ns, bool insist);
+  bool open_at(const std::string& path, int& error);
+  bool start_file();
+  bool write_clock(std::uint64_t now_ns);
+  bool visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, double& fullest);
+  void number(TracedProcess& process);
+  bool failed(int error, const std::string& path, std::uint64_t now_ns);
+  bool all_dead() const;
+  void report();
+
+  std::string output_;
+  std::string fallback_directory_;
+  Packer& packer_;
+  Log& log_;
+  FileHeader identity_{};
+  std::unique_ptr<TraceFile> file_;
+  std::map<std::uint32_t, ScannedProcess> earlier_;  // of an earlier collector, by number, not yet met again
+  std::vector<std::unique_ptr<TracedProcess>> processes_;
+  std::uint32_t numbers_given_ = 0;
+  std::uint64_t lost_by_ended_ = 0;
+  std::uint64_t last_change_ns_ = 0;  // a process came or ended
+  std::uint64_t next_clock_ns_ = 0;
+  std::uint64_t retry_at_ns_ = 0;
+  std::uint64_t failing_since_ns_ = 0;
+  bool said_deleted_ = false;
+};
+
+}  // namespace lotus::collector

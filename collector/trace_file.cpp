@@ -1,0 +1,131 @@
+#include "trace_file.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace lotus::collector {
+namespace {
+
+std::uint64_t count_events(std::span<const IndexEntry> entries) {
+  std::uint64_t events = 0;
+  for (const IndexEntry& entry : entries)
+    if (entry.type == FrameType::chunk) events += entry.events;
+  return events;
+}
+
+constexpr std::size_t kIndexPerFrame = kMaxRawFrame / sizeof(IndexEntry);
+
+template <class Structure>
+Bytes bytes_of(const Structure& structure) {
+  return {reinterpret_cast<const std::uint8_t*>(&structure), sizeof structure};
+}
+
+}  // namespace
+
+FrameHeader frame_header(FrameType type, std::uint32_t process) {
+  FrameHeader header{};
+  header.magic = kFrameMagic;
+  header.type = type;
+  header.process = process;
+  return header;
+}
+
+TraceFile::TraceFile(Fd fd, std::string path, std::uint64_t end, std::vector<IndexEntry> index)
+    : fd_(std::move(fd)),
+      path_(std::move(path)),
+      end_(end),
+      index_(std::move(index)),
+      written_(index_.size()),
+      events_(count_events(index_)) {}
+
+void TraceFile::add_raw(FrameHeader header, Bytes body) {
+  header.codec = Codec::raw;
+  header.raw_bytes = static_cast<std::uint32_t>(body.size());
+  add_stored(header, body);
+}
+
+void TraceFile::add_packed(FrameHeader header, Bytes body, Packer& packer) {
+  header.codec = Codec::zstd;
+  header.raw_bytes = static_cast<std::uint32_t>(body.size());
+  add_stored(header, packer.pack(body));
+}
+
+void TraceFile::add_stored(FrameHeader header, Bytes stored) {
+  header.stored_bytes = static_cast<std::uint32_t>(stored.size());
+  header.check = frame_check(header);
+  index_.push_back({end_ + batch_.size(),
+                    header.base_ticks,
+                    header.process,
+                    header.stream,
+                    header.events,
+                    header.type,
+                    {}});
+  const Bytes head = bytes_of(header);
+  batch_.insert(batch_.end(), head.begin(), head.end());
+  batch_.insert(batch_.end(), stored.begin(), stored.end());
+}
+
+void TraceFile::add_file_header(const FileHeader& header) {
+  const Bytes bytes = bytes_of(header);
+  batch_.insert(batch_.end(), bytes.begin(), bytes.end());
+}
+
+bool TraceFile::write_batch() {
+  std::size_t done = 0;
+  while (done < batch_.size()) {
+    const ssize_t size =
+        pwrite(fd_.get(), batch_.data() + done, batch_.size() - done, static_cast<off_t>(end_ + done));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) {
+      const int error = size == 0 ? ENOSPC : errno;
+      // What cannot be cut off is overwritten by the next batch, which starts at the same place.
+      if (ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0) errno = error;
+      forget_batch();
+      errno = error;
+      return false;
+    }
+    done += static_cast<std::size_t>(size);
+  }
+  end_ += done;
+  batch_.clear();
+  events_ += count_events(std::span(index_).subspan(written_));
+  written_ = index_.size();
+  return true;
+}
+
+void TraceFile::forget_batch() {
+  batch_.clear();
+  index_.resize(written_);
+}
+
+void TraceFile::add_index_and_trailer(TrailerFrame trailer, Packer& packer) {
+  trailer.index_offset = end_ + batch_.size();
+  const std::vector<IndexEntry> entries = index_;
+  for (std::size_t at = 0; at < entries.size(); at += kIndexPerFrame) {
+    const std::size_t count = std::min(kIndexPerFrame, entries.size() - at);
+    add_packed(frame_header(FrameType::index, 0),
+               {reinterpret_cast<const std::uint8_t*>(entries.data() + at), count * sizeof(IndexEntry)},
+               packer);
+    ++trailer.index_frames;
+  }
+  add_raw(frame_header(FrameType::trailer, 0), bytes_of(trailer));
+}
+
+bool TraceFile::sync() const { return fsync(fd_.get()) == 0 || errno == EINVAL || errno == EROFS; }
+
+void TraceFile::remove_if_empty() const {
+  struct stat ours {};
+  struct stat named {};
+  const bool same = fstat(fd_.get(), &ours) == 0 && lstat(path_.c_str(), &named) == 0 &&
+                    ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+  if (same && ours.st_size == 0) unlink(path_.c_str());
+}
+
+bool TraceFile::deleted() const {
+  struct stat status {};
+  return fstat(fd_.get(), &status) == 0 && status.st_nlink == 0;
+}
+
+}  // namespace lotus::collector

@@ -1,0 +1,218 @@
+#include "traced_process.hpp"
+
+#include "clock.hpp"
+#include "salvage.hpp"
+
+namespace lotus::collector {
+namespace {
+
+// How long a definition that is being written holds up the events behind it.
+constexpr std::uint64_t kDefinitionPatience = kSecond;
+
+template <class Structure>
+Bytes bytes_of(const Structure& structure) {
+  return {reinterpret_cast<const std::uint8_t*>(&structure), sizeof structure};
+}
+
+// `stored` is what `record` says it is, as far as that can be seen without decoding it.
+bool plausible(const RingRecord& record, Bytes stored) {
+  if (record.kind != RingKind::chunk || record.raw_bytes > kMaxRawFrame) return false;
+  // No record is shorter than its code and its dt.
+  if (record.events > record.raw_bytes / 2) return false;
+  if (record.codec == Codec::raw) return record.stored_bytes == record.raw_bytes;
+  return record.codec == Codec::zstd && is_zstd_frame(stored, record.raw_bytes);
+}
+
+}  // namespace
+
+TracedProcess::TracedProcess(std::unique_ptr<Segment> segment, ProcessWatch watch)
+    : segment_(std::move(segment)), watch_(std::move(watch)) {
+  now_.definitions = segment_->ring(kDefinitionRing);
+  now_.events = segment_->ring(kEventRing);
+  for (const RingCursor* ring : {&now_.definitions, &now_.events})
+    if (!ring->found_sound()) ++now_.damaged;
+  commit();
+}
+
+void TracedProcess::enter_trace(std::uint32_t number, ScannedProcess* earlier) {
+  number_ = number;
+  if (earlier == nullptr) return;
+  sequences_ = std::move(earlier->sequences);
+  definitions_had_ = earlier->definitions_read;
+  written_before_ = earlier->ended;
+  now_.announced = committed_.announced = true;
+}
+
+bool TracedProcess::dead() {
+  if (!dead_) dead_ = !watch_.alive();
+  return dead_;
+}
+
+double TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now_ns) {
+  announce(file);
+  // The head is noted before the definitions are read: every chunk before it finds its definitions
+  // among them.
+  const std::uint64_t limit = now_.events.head();
+  const std::uint64_t waiting = limit - now_.events.position();
+  const bool complete = gather_definitions(file, packer);
+  if (!definitions_may_wait(now_ns, complete)) gather_chunks(file, limit);
+  return static_cast<double>(waiting) / static_cast<double>(now_.events.bytes());
+}
+
+void TracedProcess::announce(TraceFile& file) {
+  if (now_.announced) return;
+  const SegmentHeader& header = segment_->header();
+  const ProcessFrame frame{header.pid, header.parent_pid, header.start_time, header.created};
+  file.add_raw(frame_header(FrameType::process, number_), bytes_of(frame));
+  now_.announced = true;
+}
+
+// A definition that its thread has reserved room for but not finished may be needed by events that are
+// there already. It will be there in a moment; a thread that never finishes it must not hold up the rest.
+bool TracedProcess::definitions_may_wait(std::uint64_t now_ns, bool complete) {
+  if (complete || dead_) {
+    hole_since_ns_ = 0;
+    return false;
+  }
+  if (hole_since_ns_ == 0) hole_since_ns_ = now_ns;
+  return now_ns - hole_since_ns_ < kDefinitionPatience;
+}
+
+// Calls take(record, payload) for each record before `limit`. False: something before it is not
+// readable (yet).
+template <class Take>
+bool TracedProcess::read_ring(RingCursor& ring, std::uint64_t limit, Take take) {
+  RingRecord record;
+  const std::uint8_t* payload = nullptr;
+  for (;;) {
+    const RingCursor::Next next = ring.next(limit, record, payload);
+    if (segment_->torn() || next == RingCursor::Next::end) return true;
+    if (next == RingCursor::Next::record) {
+      take(record, payload);
+      ring.advance(record);
+      continue;
+    }
+    if (!dead_) return false;
+    ++now_.damaged;
+    if (!ring.resync(limit)) return true;
+  }
+}
+
+bool TracedProcess::gather_definitions(TraceFile& file, Packer& packer) {
+  RingCursor& ring = now_.definitions;
+  const std::uint64_t limit = ring.head();
+  if (limit == ring.position()) return true;
+  DefinitionJoiner joiner;
+  const bool complete = read_ring(ring, limit, [&](const RingRecord& record, const std::uint8_t* payload) {
+    take_definitions(record, payload, joiner, file, packer);
+  });
+  write_definitions(file, packer, joiner.take(), ring.position());
+  return complete;
+}
+
+void TracedProcess::take_definitions(const RingRecord& record, const std::uint8_t* payload,
+                                     DefinitionJoiner& joiner, TraceFile& file, Packer& packer) {
+  const std::uint64_t position = now_.definitions.position();
+  if (position < definitions_had_) return;
+  scratch_.assign(payload, payload + record.stored_bytes);
+  if (segment_->torn()) return;
+  std::optional<std::vector<std::uint8_t>> raw;
+  if (!plausible(record, scratch_)) {
+    ++now_.damaged;
+    return;
+  }
+  raw = record.codec == Codec::raw ? scratch_ : unpack(scratch_, record.raw_bytes);
+  std::optional<DefinitionBody> full;
+  if (!raw || !joiner.append(*raw, record.base_ticks, full)) ++now_.damaged;
+  if (full) write_definitions(file, packer, *full, position);
+}
+
+void TracedProcess::write_definitions(TraceFile& file, Packer& packer, const DefinitionBody& body,
+                                      std::uint64_t position) const {
+  if (body.events == 0) return;
+  FrameHeader header = frame_header(FrameType::definitions, number_);
+  header.base_ticks = body.base_ticks;
+  header.events = body.events;
+  // Tells a later collector which definitions are in the file already.
+  header.sequence = position;
+  file.add_packed(header, body.bytes, packer);
+}
+
+void TracedProcess::gather_chunks(TraceFile& file, std::uint64_t limit) {
+  read_ring(now_.events, limit, [&](const RingRecord& record, const std::uint8_t* payload) {
+    take_chunk(record, payload, file);
+  });
+}
+
+void TracedProcess::take_chunk(const RingRecord& record, const std::uint8_t* payload, TraceFile& file) {
+  scratch_.assign(payload, payload + record.stored_bytes);
+  if (segment_->torn()) return;
+  if (!plausible(record, scratch_) || record.stream == 0 || record.sequence == 0) {
+    ++now_.damaged;
+    return;
+  }
+  if (!is_new(record.stream, record.sequence)) return;
+  FrameHeader header = frame_header(FrameType::chunk, number_);
+  header.codec = record.codec;
+  header.raw_bytes = record.raw_bytes;
+  header.stream = record.stream;
+  header.sequence = record.sequence;
+  header.base_ticks = record.base_ticks;
+  header.lost_before = record.lost_before;
+  header.events = record.events;
+  file.add_stored(header, scratch_);
+}
+
+// A stream's chunks come in order, so what is not behind the last one is in the file already: it was
+// written by a collector that was killed before it could say so, or handed on by a thread that died
+// before it emptied its open chunk.
+bool TracedProcess::is_new(std::uint32_t stream, std::uint64_t sequence) {
+  std::uint64_t& last = sequences_[stream];
+  if (sequence <= last) return false;
+  replaced_sequences_.emplace_back(stream, last);
+  last = sequence;
+  return true;
+}
+
+void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) {
+  const Salvage salvage = salvage_chunks(*segment_);
+  for (const SalvagedChunk& chunk : salvage.chunks) {
+    if (!is_new(chunk.slot.stream, chunk.slot.sequence)) continue;
+    FrameHeader header = frame_header(FrameType::chunk, number_);
+    header.flags = kSalvaged;
+    header.stream = chunk.slot.stream;
+    header.sequence = chunk.slot.sequence;
+    header.base_ticks = chunk.slot.base_ticks;
+    header.lost_before = chunk.slot.lost_before;
+    header.events = chunk.events;
+    file.add_packed(header, chunk.records, packer);
+  }
+  now_.damaged += salvage.damaged + (segment_->torn() ? 1 : 0);
+  const SegmentCounters counted = segment_->counters();
+  const ProcessEndFrame frame{seen,
+                              counted.lost_events,
+                              counted.lost_chunks,
+                              counted.lost_definitions,
+                              counted.dropped_spans,
+                              counted.flush_ticks,
+                              counted.off_reason,
+                              now_.damaged,
+                              0};
+  file.add_raw(frame_header(FrameType::process_end, number_), bytes_of(frame));
+}
+
+void TracedProcess::commit() {
+  now_.definitions.give_back();
+  now_.events.give_back();
+  committed_ = now_;
+  replaced_sequences_.clear();
+}
+
+void TracedProcess::rollback() {
+  now_ = committed_;
+  for (auto it = replaced_sequences_.rbegin(); it != replaced_sequences_.rend(); ++it)
+    sequences_[it->first] = it->second;
+  replaced_sequences_.clear();
+}
+
+}  // namespace lotus::collector

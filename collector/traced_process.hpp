@@ -1,0 +1,81 @@
+// One traced process: its segment, and how far that has been read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "definition_frames.hpp"
+#include "process_watch.hpp"
+#include "segment.hpp"
+#include "trace_file.hpp"
+#include "trace_scan.hpp"
+
+namespace lotus::collector {
+
+class TracedProcess {
+ public:
+  TracedProcess(std::unique_ptr<Segment> segment, ProcessWatch watch);
+
+  const Segment& segment() const { return *segment_; }
+  ProcessWatch& watch() { return watch_; }
+  // The number in the trace file, 0 before it has one.
+  std::uint32_t number() const { return number_; }
+  // Gives the process its number in the trace; `earlier`: what an earlier collector wrote of it, if any.
+  void enter_trace(std::uint32_t number, ScannedProcess* earlier);
+  // True if an earlier collector wrote all of it, and only the segment was left over.
+  bool written_before() const { return written_before_; }
+
+  bool dead();
+  // Its segment was replaced by a new one of the same process: nobody writes to this one any more.
+  void declare_dead() { dead_ = true; }
+
+  // Adds to the batch of `file` what is new in the rings: definitions first. Returns how full the event
+  // ring was, 0 to 1.
+  double gather(TraceFile& file, Packer& packer, std::uint64_t now_ns);
+  // For a dead process, after gather(): adds its open chunks and its end.
+  void gather_end(TraceFile& file, Packer& packer, ClockPair seen);
+  // The batch is in the file: its bytes are given back to the process.
+  void commit();
+  // The batch was not written: everything gathered since commit() is gathered again.
+  void rollback();
+
+  std::uint64_t lost_events() const { return segment_->counters().lost_events; }
+
+ private:
+  // Everything that a batch changes.
+  struct Progress {
+    RingCursor definitions, events;
+    std::uint32_t damaged = 0;  // unusable records
+    bool announced = false;     // the process frame is written
+  };
+
+  void announce(TraceFile& file);
+  bool gather_definitions(TraceFile& file, Packer& packer);
+  void gather_chunks(TraceFile& file, std::uint64_t limit);
+  void take_definitions(const RingRecord& record, const std::uint8_t* payload, DefinitionJoiner& joiner,
+                        TraceFile& file, Packer& packer);
+  void take_chunk(const RingRecord& record, const std::uint8_t* payload, TraceFile& file);
+  template <class Take>
+  bool read_ring(RingCursor& ring, std::uint64_t limit, Take take);
+  bool definitions_may_wait(std::uint64_t now_ns, bool complete);
+  bool is_new(std::uint32_t stream, std::uint64_t sequence);
+  void write_definitions(TraceFile& file, Packer& packer, const DefinitionBody& body,
+                         std::uint64_t position) const;
+
+  std::unique_ptr<Segment> segment_;
+  ProcessWatch watch_;
+  Progress now_, committed_;
+  std::uint32_t number_ = 0;
+  LastSequences sequences_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> replaced_sequences_;  // since commit(), for rollback()
+  std::uint64_t definitions_had_ = 0;  // position up to which an earlier collector wrote them
+  std::uint64_t hole_since_ns_ = 0;    // when a definition was first found unfinished
+  std::vector<std::uint8_t> scratch_;
+  bool dead_ = false;
+  bool written_before_ = false;
+};
+
+}  // namespace lotus::collector
