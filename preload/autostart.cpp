@@ -53,7 +53,8 @@ bool find_program() {
   const int length = slash == nullptr ? 1 : static_cast<int>(slash - library.dli_fname);
   const char* directory = slash == nullptr ? "." : library.dli_fname;
   for (const char* relative : {"", "/../bin", "/../../bin"}) {
-    std::snprintf(launch.program, sizeof launch.program, "%.*s%s/lotus-collector", length, directory, relative);
+    std::snprintf(launch.program, sizeof launch.program, "%.*s%s/lotus-collector", length, directory,
+                  relative);
     if (access(launch.program, X_OK) == 0) return true;
   }
   return false;
@@ -89,7 +90,7 @@ int become_collector(void*) {
   [[maybe_unused]] const int out = dup(0);
   [[maybe_unused]] const int err = dup(0);
   [[maybe_unused]] const int moved = chdir("/");
-  struct sigaction standard{};
+  struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &standard, nullptr);
   sigset_t none;

@@ -6,8 +6,8 @@ namespace lotus {
 enum class Collector {
   serving,  // one serves the directory already
   started,
-  absent,   // no executable beside the library
-  failed,   // it could not be started
+  absent,  // no executable beside the library
+  failed,  // it could not be started
 };
 
 // Starts lotus-collector for session.directory unless one holds its lock. The collector is nobody's

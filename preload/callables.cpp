@@ -15,10 +15,10 @@
 namespace lotus {
 namespace {
 
-// A builtin or a C method is called through `ml_meth` of its PyMethodDef, which CPython reads at each call: that
-// pointer is replaced by one of a fixed set of trampolines. The method does not know its PyMethodDef, so each hooked
-// one has a trampoline of its own. The calling conventions (METH_O, METH_VARARGS, METH_FASTCALL …) take at most six
-// pointer-sized arguments, all in registers: one trampoline serves all.
+// A builtin or a C method is called through `ml_meth` of its PyMethodDef, which CPython reads at each call:
+// that pointer is replaced by one of a fixed set of trampolines. The method does not know its PyMethodDef, so
+// each hooked one has a trampoline of its own. The calling conventions (METH_O, METH_VARARGS, METH_FASTCALL
+// …) take at most six pointer-sized arguments, all in registers: one trampoline serves all.
 constexpr std::size_t kMethods = 64;
 
 using Method = void* (*)(void*, void*, void*, void*, void*, void*);
@@ -59,7 +59,8 @@ py::Object* innermost(py::Object* callable) {
 }
 
 bool is_item_of(py::Object* items, const MethodDef* definition) {
-  return visit_items(items, [definition](py::Object* item) { return method_of(innermost(item)) == definition; });
+  return visit_items(items,
+                     [definition](py::Object* item) { return method_of(innermost(item)) == definition; });
 }
 
 // Called by the runner itself, not somewhere inside one of its operations.

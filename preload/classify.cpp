@@ -12,7 +12,7 @@ namespace lotus {
 constinit Names names{};
 
 bool intern_names() {
-#define LOTUS_NAME(name)                                     \
+#define LOTUS_NAME(name)                                  \
   names.name = py::api.PyUnicode_InternFromString(#name); \
   if (names.name == nullptr) return false;
   LOTUS_NAMES(LOTUS_NAME)
@@ -53,23 +53,70 @@ constexpr int kGeneratorFlags = 0x20 | 0x80 | 0x200;  // CO_GENERATOR, CO_COROUT
 
 // Library code whose frames are no operations of the pipeline, but whose callees may be.
 constexpr std::string_view kTransparentFiles[] = {"/contextlib.py", "/functools.py", "/_hook_iterator.py",
-                                                  "torch/utils/_contextlib.py", "torch/autograd/grad_mode.py"};
+                                                  "torch/utils/_contextlib.py",
+                                                  "torch/autograd/grad_mode.py"};
 
-constexpr std::string_view kIgnoredNames[] = {
-    "__len__",    "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__eq__",   "__ne__",
-    "__hash__",   "__contains__", "__bool__",         "__iter__",    "__enter__",   "__exit__", "__del__",
-    "__repr__",   "__str__",     "__fspath__",       "__instancecheck__", "__subclasscheck__", "__new__",
-    "__lt__",     "__gt__",      "__le__",           "__ge__",      "__int__",     "__index__", "__float__",
-    "__get__",    "__set__",     "__missing__",      "__init_subclass__", "__set_name__", "__length_hint__"};
+constexpr std::string_view kIgnoredNames[] = {"__len__",
+                                              "__getattr__",
+                                              "__getattribute__",
+                                              "__setattr__",
+                                              "__delattr__",
+                                              "__eq__",
+                                              "__ne__",
+                                              "__hash__",
+                                              "__contains__",
+                                              "__bool__",
+                                              "__iter__",
+                                              "__enter__",
+                                              "__exit__",
+                                              "__del__",
+                                              "__repr__",
+                                              "__str__",
+                                              "__fspath__",
+                                              "__instancecheck__",
+                                              "__subclasscheck__",
+                                              "__new__",
+                                              "__lt__",
+                                              "__gt__",
+                                              "__le__",
+                                              "__ge__",
+                                              "__int__",
+                                              "__index__",
+                                              "__float__",
+                                              "__get__",
+                                              "__set__",
+                                              "__missing__",
+                                              "__init_subclass__",
+                                              "__set_name__",
+                                              "__length_hint__"};
 
-constexpr std::string_view kIgnoredFiles[] = {"/posixpath.py", "/genericpath.py", "/abc.py", "/_collections_abc.py",
-                                              "/enum.py", "/typing.py", "/os.py", "/random.py", "/threading.py",
-                                              "/_weakrefset.py", "/weakref.py", "/warnings.py", "/logging/__init__.py",
-                                              "/pathlib.py", "/pathlib/__init__.py", "/pathlib/_local.py",
-                                              "/copyreg.py", "/re.py", "/re/__init__.py", "/fnmatch.py",
-                                              "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>",
-                                              "<frozen abc>", "<frozen posixpath>", "<frozen genericpath>",
-                                              "<frozen os>", "<frozen _collections_abc>"};
+constexpr std::string_view kIgnoredFiles[] = {"/posixpath.py",
+                                              "/genericpath.py",
+                                              "/abc.py",
+                                              "/_collections_abc.py",
+                                              "/enum.py",
+                                              "/typing.py",
+                                              "/os.py",
+                                              "/random.py",
+                                              "/threading.py",
+                                              "/_weakrefset.py",
+                                              "/weakref.py",
+                                              "/warnings.py",
+                                              "/logging/__init__.py",
+                                              "/pathlib.py",
+                                              "/pathlib/__init__.py",
+                                              "/pathlib/_local.py",
+                                              "/copyreg.py",
+                                              "/re.py",
+                                              "/re/__init__.py",
+                                              "/fnmatch.py",
+                                              "<frozen importlib._bootstrap>",
+                                              "<frozen importlib._bootstrap_external>",
+                                              "<frozen abc>",
+                                              "<frozen posixpath>",
+                                              "<frozen genericpath>",
+                                              "<frozen os>",
+                                              "<frozen _collections_abc>"};
 
 template <std::size_t N>
 bool one_of(std::string_view text, const std::string_view (&list)[N]) {
@@ -92,7 +139,8 @@ std::uint8_t traits_of(std::string_view name, std::string_view file, std::int64_
   if (name == "__next__") traits |= kNext | kTransparent;
   if (name.starts_with('<') && name != "<lambda>") traits |= kTransparent;
   if (ends_with_one_of(file, kTransparentFiles)) traits |= kTransparent;
-  if ((traits & (kGenerator | kTransparent)) == 0 && (one_of(name, kIgnoredNames) || ends_with_one_of(file, kIgnoredFiles)))
+  if ((traits & (kGenerator | kTransparent)) == 0 &&
+      (one_of(name, kIgnoredNames) || ends_with_one_of(file, kIgnoredFiles)))
     traits |= kIgnored;
   return traits;
 }
@@ -206,7 +254,8 @@ std::string_view text_of(py::Object* object) {
   } else if (py::is_a(object, py::kBytes)) {
     char* text = nullptr;
     py::Ssize size = 0;
-    if (py::api.PyBytes_AsStringAndSize(object, &text, &size) == 0) return {text, static_cast<std::size_t>(size)};
+    if (py::api.PyBytes_AsStringAndSize(object, &text, &size) == 0)
+      return {text, static_cast<std::size_t>(size)};
     py::api.PyErr_Clear();
   }
   return {};

@@ -35,7 +35,8 @@ void choose_clock() {
   // kvm-clock is the TSC scaled by the host; the flag says whether the TSC itself can be relied upon.
   char info[4096];
   read_file("/proc/cpuinfo", info, sizeof info);
-  const bool invariant = std::strstr(info, " constant_tsc") != nullptr && std::strstr(info, " nonstop_tsc") != nullptr;
+  const bool invariant =
+      std::strstr(info, " constant_tsc") != nullptr && std::strstr(info, " nonstop_tsc") != nullptr;
   const bool trusted = std::strncmp(text, "tsc", 3) == 0 || std::strncmp(text, "kvm-clock", 9) == 0;
   if (invariant && trusted) clock_source = ClockSource::tsc;
 #endif

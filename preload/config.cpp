@@ -68,7 +68,7 @@ void read_config() {
 }
 
 void remember_stderr() {
-  struct stat status{};
+  struct stat status {};
   if (fstat(STDERR_FILENO, &status) != 0) return;
   stderr_device = status.st_dev;
   stderr_inode = status.st_ino;
@@ -76,7 +76,7 @@ void remember_stderr() {
 
 void say(const char* line) {
   const int saved = errno;
-  struct stat status{};
+  struct stat status {};
   const bool same = fstat(STDERR_FILENO, &status) == 0 && status.st_dev == stderr_device &&
                     status.st_ino == stderr_inode && stderr_inode != 0;
   if (same) write_line(STDERR_FILENO, line);

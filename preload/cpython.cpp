@@ -15,13 +15,10 @@ namespace {
 // Offsets: struct _frame (3.9, 3.10), struct _PyInterpreterFrame (from 3.11) of each version's headers.
 // In 3.14 both slots are _PyStackRef: the two low bits are a tag.
 constexpr Layout kLayouts[] = {
-    // minor, code, locals, mask, cells made before
-    {9, 32, 360, ~std::uintptr_t{0}, true},
-    {10, 32, 352, ~std::uintptr_t{0}, true},
-    {11, 32, 72, ~std::uintptr_t{0}, false},
-    {12, 0, 72, ~std::uintptr_t{0}, false},
-    {13, 0, 72, ~std::uintptr_t{0}, false},
-    {14, 0, 80, ~std::uintptr_t{3}, false},
+    // minor, code, locals, mask, cells made before, function version
+    {9, 32, 360, ~std::uintptr_t{0}, true, 0},    {10, 32, 352, ~std::uintptr_t{0}, true, 0},
+    {11, 32, 72, ~std::uintptr_t{0}, false, 128}, {12, 0, 72, ~std::uintptr_t{0}, false, 0},
+    {13, 0, 72, ~std::uintptr_t{0}, false, 0},    {14, 0, 80, ~std::uintptr_t{3}, false, 0},
 };
 
 template <class Target>
@@ -41,7 +38,21 @@ const Layout* layout_of(const char* version) {
   return nullptr;
 }
 
+constexpr std::uint32_t kFirstVersion = 0xf0000000;  // CPython counts up from 1
+constinit std::uint32_t next_version = kFirstVersion;
+
 }  // namespace
+
+void keep_visible(Object* function) {
+  if (layout->function_version == 0 || function == nullptr || !is_exactly(function, api.PyFunction_Type))
+    return;
+  std::uint32_t version = 0;
+  char* target = reinterpret_cast<char*>(function) + layout->function_version;
+  std::memcpy(&version, target, sizeof version);
+  if (version >= kFirstVersion || next_version == 0) return;
+  std::memcpy(target, &next_version, sizeof next_version);
+  ++next_version;
+}
 
 const char* resolve() {
   if (!find(api.Py_GetVersion, "Py_GetVersion", nullptr)) return "this interpreter exports no Py_GetVersion";

@@ -77,11 +77,12 @@ struct Api {
 
 // What differs between versions and is not reachable by a function.
 struct Layout {
-  int minor;                    // of Python 3
-  std::ptrdiff_t frame_code;    // code object of a frame, possibly tagged
-  std::ptrdiff_t frame_locals;  // first local variable of a frame, possibly tagged
-  std::uintptr_t pointer_mask;  // takes the tag off
-  bool cells_are_made_before;   // arguments that are cells are moved before the evaluator is called
+  int minor;                        // of Python 3
+  std::ptrdiff_t frame_code;        // code object of a frame, possibly tagged
+  std::ptrdiff_t frame_locals;      // first local variable of a frame, possibly tagged
+  std::uintptr_t pointer_mask;      // takes the tag off
+  bool cells_are_made_before;       // arguments that are cells are moved before the evaluator is called
+  std::ptrdiff_t function_version;  // of a function object, where keep_visible() is needed; else 0
 };
 
 extern Api api;
@@ -113,17 +114,22 @@ inline bool is_a(const Object* object, TypeFlag flag) {
   return (api.PyType_GetFlags(type_of(object)) & flag) != 0;
 }
 
+// Python 3.11 inlines a `container[index]` whose __getitem__ is a Python function into the caller, past the
+// frame evaluator (the only such case; from 3.12 it checks). It does so only for functions whose version fits
+// 16 bits: this gives the function a version of its own that does not. Versions only tell functions apart.
+void keep_visible(Object* function);
+
 // ---- Frames ----
 
 inline Object* code_of(const Frame* frame) {
-  const auto bits = *reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) +
-                                                             layout->frame_code);
+  const auto bits =
+      *reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) + layout->frame_code);
   return reinterpret_cast<Object*>(bits & layout->pointer_mask);
 }
 // A local by its index in co_varnames; nullptr while unbound (or moved to a cell, up to 3.10).
 inline Object* local_of(const Frame* frame, int index) {
-  const auto* locals = reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) +
-                                                               layout->frame_locals);
+  const auto* locals =
+      reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) + layout->frame_locals);
   return reinterpret_cast<Object*>(locals[index] & layout->pointer_mask);
 }
 

@@ -41,25 +41,25 @@ struct Role {
 enum class Verdict : std::uint8_t { open, no, yes };
 
 enum Trait : std::uint8_t {
-  kTransparent = 1,    // its callees count as its caller's: comprehensions, generators, contextlib …
-  kIgnored = 2,        // special methods that are no operation: __len__, __getattr__ …
-  kGenerator = 4,      // generators and generator-based iterables
-  kGetItem = 8,        // co_name is __getitem__
-  kGetItems = 16,      // co_name is __getitems__
-  kNext = 32,          // co_name is __next__
+  kTransparent = 1,  // its callees count as its caller's: comprehensions, generators, contextlib …
+  kIgnored = 2,      // special methods that are no operation: __len__, __getattr__ …
+  kGenerator = 4,    // generators and generator-based iterables
+  kGetItem = 8,      // co_name is __getitem__
+  kGetItems = 16,    // co_name is __getitems__
+  kNext = 32,        // co_name is __next__
 };
 
 struct CodeInfo {
   const Role* role = nullptr;
-  py::Object* attribute = nullptr;  // runner: the attribute that holds its callables (owned by the code)
-  const void* key = nullptr;        // last callable or type seen with this code, and …
-  std::uint32_t key_definition = 0; // … its op definition
-  std::uint32_t generation = 0;     // of key_definition
+  py::Object* attribute = nullptr;       // runner: the attribute that holds its callables (owned by the code)
+  const void* key = nullptr;             // last callable or type seen with this code, and …
+  std::uint32_t key_definition = 0;      // … its op definition
+  std::uint32_t generation = 0;          // of key_definition
   std::int16_t local[3] = {-1, -1, -1};  // indices of role->locals
-  std::int16_t first_cell = -1;     // up to 3.10: where the first argument is, if it is a cell
-  std::uint8_t arguments = 0;       // co_argcount, at most 255
+  std::int16_t first_cell = -1;          // up to 3.10: where the first argument is, if it is a cell
+  std::uint8_t arguments = 0;            // co_argcount, at most 255
   std::uint8_t traits = 0;
-  std::uint8_t tries = 0;           // looks at runner candidates whose list was still empty
+  std::uint8_t tries = 0;  // looks at runner candidates whose list was still empty
   Verdict runner = Verdict::open;
   bool callables_seen = false;
 };
@@ -68,14 +68,14 @@ struct CodeInfo {
 struct Context {
   enum class Kind : std::uint8_t { fetch, sample, runner, op, opaque };
   Kind kind = Kind::opaque;
-  bool iterable = false;     // fetch: from an iterable dataset
-  bool sampled = false;      // fetch: a sample was made; what comes next is the collate function
-  bool path_known = false;   // sample
-  std::uint8_t depth = 0;    // runner: unmatched frames between it and here
-  std::uint8_t expanded = 0; // sample: helper methods of the dataset that were opened up
+  bool iterable = false;      // fetch: from an iterable dataset
+  bool sampled = false;       // fetch: a sample was made; what comes next is the collate function
+  bool path_known = false;    // sample
+  std::uint8_t depth = 0;     // runner: unmatched frames between it and here
+  std::uint8_t expanded = 0;  // sample: helper methods of the dataset that were opened up
   Context* up = nullptr;
-  py::Object* self = nullptr;   // fetch: the dataset; sample: the dataset; runner, op: the callable
-  py::Object* items = nullptr;  // runner, sample: the container of callables, or nullptr
+  py::Object* self = nullptr;     // fetch: the dataset; sample: the dataset; runner, op: the callable
+  py::Object* items = nullptr;    // runner, sample: the container of callables, or nullptr
   py::Object* collate = nullptr;  // fetch
   py::Ssize next_item = 0;
   std::uint64_t samples_end = 0;  // fetch: ticks when the last sample was done
@@ -90,18 +90,18 @@ struct Receiving;
 // What this thread is doing, as far as Python frames told.
 struct PythonThread {
   Context* context;
-  Context* sample;           // the innermost sample being made
-  const Call* worker;        // the frame of _worker_loop, in a worker's main thread
+  Context* sample;     // the innermost sample being made
+  const Call* worker;  // the frame of _worker_loop, in a worker's main thread
   std::uint64_t worker_reset;
-  BatchName batch;           // num_workers=0: the batch being made
+  BatchName batch;  // num_workers=0: the batch being made
   bool batch_known;
-  Iterator* getting;         // inside _get_data, or the pin thread's iterator
-  Receiving* receiving;      // inside Queue.get of the result queue
-  const Call* pin_loop;      // the frame of _pin_memory_loop
-  const Call* pin_step;      // the frame of its do_one_step
-  bool pinned;               // this step pinned a batch, …
+  Iterator* getting;           // inside _get_data, or the pin thread's iterator
+  Receiving* receiving;        // inside Queue.get of the result queue
+  const Call* pin_loop;        // the frame of _pin_memory_loop
+  const Call* pin_step;        // the frame of its do_one_step
+  bool pinned;                 // this step pinned a batch, …
   std::uint64_t pinned_batch;  // … this one
-  bool feeder;               // a queue's feeder thread in a worker
+  bool feeder;                 // a queue's feeder thread in a worker
   std::uint64_t feeder_batch;
   bool serializing;
   std::uint64_t storage_bytes;

@@ -43,10 +43,10 @@ void define_loader(LoaderEntry& entry, py::Object* loader) {
   };
   const Owned dataset(plain_attribute(loader, names.dataset));
   const std::string_view type = dataset ? py::type_name(py::type_of(dataset.get())) : "";
-  entry.defined =
-      define<Kind::loader>(entry.id, number(names.num_workers), number(names.prefetch_factor),
-                           number(names.batch_size), number(names.pin_memory), number(names.persistent_workers),
-                           integer_attribute(loader, names.in_order, 1), type, std::int64_t{-1});
+  entry.defined = define<Kind::loader>(entry.id, number(names.num_workers), number(names.prefetch_factor),
+                                       number(names.batch_size), number(names.pin_memory),
+                                       number(names.persistent_workers),
+                                       integer_attribute(loader, names.in_order, 1), type, std::int64_t{-1});
 }
 
 }  // namespace
@@ -82,7 +82,8 @@ void define_workers(Iterator& iterator, py::Object* self) {
   const Owned queue(plain_attribute(self, names._worker_result_queue));
   iterator.result_queue = queue.get();
   const Owned workers(plain_attribute(self, names._workers));
-  const py::Ssize size = workers && py::is_a(workers.get(), py::kList) ? py::api.PyList_Size(workers.get()) : 0;
+  const py::Ssize size =
+      workers && py::is_a(workers.get(), py::kList) ? py::api.PyList_Size(workers.get()) : 0;
   for (py::Ssize i = 0; i < size; ++i) {
     const Owned popen(plain_attribute(py::api.PyList_GetItem(workers.get(), i), names._popen));
     const std::int64_t pid = popen ? integer_attribute(popen.get(), names.pid, 0) : 0;

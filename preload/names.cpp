@@ -33,10 +33,12 @@ std::string_view after_last_dot(std::string_view name) {
 }
 
 Definition* find_entry(const void* key, OpRole role, std::uint32_t name_hash) {
-  std::size_t at = (reinterpret_cast<std::uintptr_t>(key) >> 4) * 0x9e3779b9u + static_cast<std::size_t>(role);
+  std::size_t at =
+      (reinterpret_cast<std::uintptr_t>(key) >> 4) * 0x9e3779b9u + static_cast<std::size_t>(role);
   for (std::size_t probe = 0; probe < std::size(table); ++probe, ++at) {
     Definition& entry = table[at % std::size(table)];
-    if (entry.id == 0 || (entry.key == key && entry.role == role && entry.name_hash == name_hash)) return &entry;
+    if (entry.id == 0 || (entry.key == key && entry.role == role && entry.name_hash == name_hash))
+      return &entry;
   }
   return nullptr;
 }
@@ -83,8 +85,8 @@ std::string_view qualify(py::Object* object, char* buffer, std::size_t size) {
   return {buffer, used};
 }
 
-// The function object behind a frame, for its qualified name up to 3.10: a method of the first argument's class
-// or a global of that name.
+// The function object behind a frame, for its qualified name up to 3.10: a method of the first argument's
+// class or a global of that name.
 py::Object* function_of(Call& call, py::Object* name) {
   py::Object* first = first_argument(call);
   if (first != nullptr) {
@@ -102,9 +104,9 @@ std::uint32_t define_function(Call& call, py::Object* function, Definition& entr
   const Owned file(py::api.PyObject_GetAttr(call.code, names.co_filename));
   const Owned line(py::api.PyObject_GetAttr(call.code, names.co_firstlineno));
   if (function == nullptr && name) function = function_of(call, name.get());
-  const Owned qualname(function != nullptr         ? py::api.PyObject_GetAttr(function, names.__qualname__)
+  const Owned qualname(function != nullptr       ? py::api.PyObject_GetAttr(function, names.__qualname__)
                        : py::layout->minor >= 11 ? py::api.PyObject_GetAttr(call.code, names.co_qualname)
-                                                   : nullptr);
+                                                 : nullptr);
   py::api.PyErr_Clear();
   char buffer[512];
   Description text;
@@ -115,14 +117,18 @@ std::uint32_t define_function(Call& call, py::Object* function, Definition& entr
   return add(entry, call.code, role, name_hash, text);
 }
 
-std::uint32_t define_type(const Call* call, py::Type* type, Definition& entry, OpRole role,
+std::uint32_t define_type(const Call& call, py::Type* type, Definition& entry, OpRole role,
                           std::uint32_t name_hash) {
   char buffer[512];
   Description text;
   text.name = after_last_dot(py::type_name(type));
   text.qualified = qualify(reinterpret_cast<py::Object*>(type), buffer, sizeof buffer);
-  const Owned file(call != nullptr ? py::api.PyObject_GetAttr(call->code, names.co_filename) : nullptr);
-  const Owned line(call != nullptr ? py::api.PyObject_GetAttr(call->code, names.co_firstlineno) : nullptr);
+  // A module's __call__ is PyTorch's: what tells its reader more is where its `forward` stands.
+  py::Object* forward = py::api._PyType_Lookup(type, names.forward);
+  const bool has_forward = forward != nullptr && py::is_exactly(forward, py::api.PyFunction_Type);
+  py::Object* code = has_forward ? py::api.PyFunction_GetCode(forward) : call.code;
+  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
+  const Owned line(py::api.PyObject_GetAttr(code, names.co_firstlineno));
   text.file = text_of(file.get());
   text.line = integer_of(line.get(), 0);
   return add(entry, type, role, name_hash, text);
@@ -140,8 +146,8 @@ std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role) {
   // An object is named by its class, everything else by the function that runs.
   const bool by_class = is_callable_object(callable);
   const void* key = by_class ? static_cast<const void*>(py::type_of(callable)) : call.code;
-  if (call.info->key == key && call.info->generation == process.generation && call.info->key_definition != 0 &&
-      by_id[call.info->key_definition]->role == role) {
+  if (call.info->key == key && call.info->generation == process.generation &&
+      call.info->key_definition != 0 && by_id[call.info->key_definition]->role == role) {
     const auto& entry = *by_id[call.info->key_definition];
     if (!by_class || entry.name_hash == hash_text(py::type_name(py::type_of(callable)))) return entry.id;
   }
@@ -150,7 +156,7 @@ std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role) {
   Definition* entry = find_entry(key, role, name_hash);
   if (entry == nullptr) return 0;
   std::uint32_t id = entry->id;
-  if (id == 0 && by_class) id = define_type(&call, py::type_of(callable), *entry, role, name_hash);
+  if (id == 0 && by_class) id = define_type(call, py::type_of(callable), *entry, role, name_hash);
   if (id == 0 && !by_class) {
     py::Object* function =
         callable != nullptr && py::is_exactly(callable, py::api.PyFunction_Type) ? callable : nullptr;
@@ -168,20 +174,20 @@ std::uint32_t definition_of_native(py::Object* callable, OpRole role) {
   if (current_thread() == nullptr) return 0;
   Definition* entry = find_entry(callable, role, 0);
   if (entry == nullptr || entry->id != 0) return entry == nullptr ? 0 : entry->id;
-  const Owned qualname(py::api.PyObject_GetAttr(callable, names.__qualname__));
+  const Owned name(py::api.PyObject_GetAttr(callable, names.__name__));
   py::api.PyErr_Clear();
   char buffer[512];
   Description text;
-  text.name = qualname ? text_of(qualname.get()) : after_last_dot(py::type_name(py::type_of(callable)));
-  text.qualified = qualname ? qualify(callable, buffer, sizeof buffer) : text.name;
+  text.name = name ? text_of(name.get()) : after_last_dot(py::type_name(py::type_of(callable)));
+  text.qualified = name ? qualify(callable, buffer, sizeof buffer) : text.name;
   return add(*entry, callable, role, 0, text);
 }
 
 bool measure_this(std::uint32_t definition) {
   Definition* entry = definition < kMaxDefinitions ? by_id[definition] : nullptr;
   if (entry == nullptr) return false;
-  constexpr std::uint64_t kReadsTicks = 200;      // two reads of the thread CPU clock, about 1 µs
-  constexpr std::uint64_t kShare = 2000;          // 1 / 0.05 %
+  constexpr std::uint64_t kReadsTicks = 200;  // two reads of the thread CPU clock, about 1 µs
+  constexpr std::uint64_t kShare = 2000;      // 1 / 0.05 %
   const std::uint64_t every = entry->mean_ticks == 0 ? 1 : 1 + kReadsTicks * kShare / entry->mean_ticks;
   return entry->count++ % every == 0;
 }

@@ -10,8 +10,8 @@ namespace lotus {
 // Operations are numbered from 1 in each process; 0 is an operation whose name got lost.
 inline constexpr std::uint32_t kMaxDefinitions = 1024;
 
-// The definition of what this frame runs. `callable`: the object that was called, nullptr if only the frame is
-// known. Sent at its first use.
+// The definition of what this frame runs. `callable`: the object that was called, nullptr if only the frame
+// is known. Sent at its first use.
 std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role);
 
 // The same for a callable without Python frame.

@@ -59,7 +59,8 @@ py::Object* run_runner(Call& call, py::Object* first, py::Object* items) {
 }
 
 bool is_dataset(py::Object* object) {
-  const Owned order(py::api.PyObject_GetAttr(reinterpret_cast<py::Object*>(py::type_of(object)), names.__mro__));
+  const Owned order(
+      py::api.PyObject_GetAttr(reinterpret_cast<py::Object*>(py::type_of(object)), names.__mro__));
   const py::Ssize size = order ? py::api.PyTuple_Size(order.get()) : 0;
   for (py::Ssize i = 0; i < size; ++i) {
     const auto* type = reinterpret_cast<py::Type*>(py::api.PyTuple_GetItem(order.get(), i));
@@ -101,6 +102,7 @@ py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
 py::Object* below_sample(Call& call, Context& context) {
   py::Object* first = first_argument(call);
   if ((call.info->traits & kGetItem) != 0 && first != nullptr && is_dataset(first)) {
+    keep_datasets_visible(first);
     Context inner;  // Subset, ConcatDataset: the same sample, made by the dataset inside
     inner.kind = Context::Kind::sample;
     inner.self = first;
@@ -131,7 +133,8 @@ py::Object* below_runner(Call& call, Context& context) {
 
 // Inside an operation only a runner is of interest.
 py::Object* below_operation(Call& call, const Context& context) {
-  if (call.info->runner == Verdict::no || (call.info->traits & (kTransparent | kIgnored)) != 0) return call.run();
+  if (call.info->runner == Verdict::no || (call.info->traits & (kTransparent | kIgnored)) != 0)
+    return call.run();
   py::Object* first = first_argument(call);
   py::Object* items = callables_of(call, first);
   if (items == nullptr) return call.run();
@@ -142,6 +145,17 @@ py::Object* below_operation(Call& call, const Context& context) {
   runner.items = items;
   const ContextScope scope(runner);
   return call.run();
+}
+
+// Files that Python and the system open on their own account.
+bool is_no_data(std::string_view path) {
+  constexpr std::string_view kEnds[] = {".py", ".pyc", ".so"};
+  constexpr std::string_view kStarts[] = {"/proc/", "/sys/", "/dev/"};
+  for (const auto end : kEnds)
+    if (path.ends_with(end)) return true;
+  for (const auto start : kStarts)
+    if (path.starts_with(start)) return true;
+  return false;
 }
 
 bool is_get_item_of(py::Object* dataset, const Call& call, py::Object* first) {
@@ -182,7 +196,8 @@ py::Object* below_fetch(Call& call, Context& context) {
 }  // namespace
 
 bool runs(py::Object* callable, const Call& call, py::Object* first) {
-  if (py::is_exactly(callable, py::api.PyFunction_Type)) return py::api.PyFunction_GetCode(callable) == call.code;
+  if (py::is_exactly(callable, py::api.PyFunction_Type))
+    return py::api.PyFunction_GetCode(callable) == call.code;
   if (py::is_exactly(callable, py::api.PyMethod_Type)) {
     py::Object* function = py::api.PyMethod_Function(callable);
     return py::is_exactly(function, py::api.PyFunction_Type) &&
@@ -200,10 +215,26 @@ bool runs(py::Object* callable, const Call& call, py::Object* first) {
   return inner && inner.get() != callable && runs(inner.get(), call, first);
 }
 
+void keep_datasets_visible(py::Object* dataset) {
+  // Subset and its kind keep what they wrap in `dataset`, ConcatDataset in `datasets`.
+  for (int depth = 0; dataset != nullptr && depth < 8; ++depth) {
+    py::keep_visible(py::api._PyType_Lookup(py::type_of(dataset), names.__getitem__));
+    const Owned parts(plain_attribute(dataset, names.datasets));
+    if (parts && (py::is_a(parts.get(), py::kList) || py::is_a(parts.get(), py::kTuple)))
+      visit_items(parts.get(), [](py::Object* part) {
+        py::keep_visible(py::api._PyType_Lookup(py::type_of(part), names.__getitem__));
+        return false;
+      });
+    const Owned inner(plain_attribute(dataset, names.dataset));
+    dataset = inner.get();
+  }
+}
+
 void note_path(py::Object* path) {
   Context* sample = here.sample;
   if (sample == nullptr || sample->path_known || path == nullptr) return;
   std::string_view text = text_of(path);
+  if (is_no_data(text)) return;
   if (!text.empty()) {
     record_path(text.data(), text.size());
   } else if (py::is_a(path, py::kUnicode)) {
@@ -229,7 +260,8 @@ py::Object* run_sample(Call& call, std::int64_t index) {
   }
   Kind kind = how_left(result);
   // A generator that ran off its end returns None: nothing was made.
-  if (result != nullptr && (call.info->traits & kGenerator) != 0 && py::is_none(result)) kind = Kind::leave_empty;
+  if (result != nullptr && (call.info->traits & kGenerator) != 0 && py::is_none(result))
+    kind = Kind::leave_empty;
   leave(span, kind);
   if (span.generation == process.generation && here.context != nullptr &&
       here.context->kind == Context::Kind::fetch) {
@@ -242,11 +274,16 @@ py::Object* run_sample(Call& call, std::int64_t index) {
 py::Object* in_pipeline(Call& call) {
   Context& context = *here.context;
   switch (context.kind) {
-    case Context::Kind::fetch: return below_fetch(call, context);
-    case Context::Kind::sample: return below_sample(call, context);
-    case Context::Kind::runner: return below_runner(call, context);
-    case Context::Kind::op: return below_operation(call, context);
-    case Context::Kind::opaque: break;
+    case Context::Kind::fetch:
+      return below_fetch(call, context);
+    case Context::Kind::sample:
+      return below_sample(call, context);
+    case Context::Kind::runner:
+      return below_runner(call, context);
+    case Context::Kind::op:
+      return below_operation(call, context);
+    case Context::Kind::opaque:
+      break;
   }
   return call.run();
 }

@@ -8,6 +8,9 @@ namespace lotus {
 // Evaluates a frame as a sample of the dataset `self`. `index`: -1 if unknown.
 py::Object* run_sample(Call& call, std::int64_t index);
 
+// Makes sure that the frames of this dataset's __getitem__, and of the datasets that it wraps, are seen.
+void keep_datasets_visible(py::Object* dataset);
+
 // Records the file that the open sample reads, once. `path`: str or bytes.
 void note_path(py::Object* path);
 

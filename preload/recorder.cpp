@@ -171,8 +171,8 @@ void announce(Collector collector) {
     hint = " (when `lotus-collector` is run: it could not be started from here)";
   char line[kPathBytes + 1024];
   std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s", session.output, hint,
-                session.remark[0] != '\0' ? "; " : "", session.remark, config.complaint[0] != '\0' ? "; " : "",
-                config.complaint);
+                session.remark[0] != '\0' ? "; " : "", session.remark,
+                config.complaint[0] != '\0' ? "; " : "", config.complaint);
   say(line);
 }
 
@@ -231,7 +231,8 @@ void flush_if_old(Thread& thread) {
 
 void switch_off(OffReason reason, const char* line) {
   process.off = true;
-  if (process.segment.header != nullptr) process.segment.header->off_reason = static_cast<std::uint64_t>(reason);
+  if (process.segment.header != nullptr)
+    process.segment.header->off_reason = static_cast<std::uint64_t>(reason);
   char text[700];
   std::snprintf(text, sizeof text, "not tracing process %d: %.600s", getpid(), line);
   // One line per process tree: where others record, this one only leaves a note.
@@ -289,9 +290,15 @@ void close_at(const Span& span, Kind kind, std::uint64_t now) {
     detail::append<Kind::cpu>(thread, now, used - open.cpu_start);
   }
   switch (kind) {
-    case Kind::leave_error: detail::append<Kind::leave_error>(thread, now); break;
-    case Kind::leave_empty: detail::append<Kind::leave_empty>(thread, now); break;
-    default: detail::append<Kind::leave>(thread, now); break;
+    case Kind::leave_error:
+      detail::append<Kind::leave_error>(thread, now);
+      break;
+    case Kind::leave_empty:
+      detail::append<Kind::leave_empty>(thread, now);
+      break;
+    default:
+      detail::append<Kind::leave>(thread, now);
+      break;
   }
 }
 

@@ -31,8 +31,8 @@ struct Thread {
   std::uint8_t* cursor;  // end of the open chunk's records
   std::uint8_t* limit;   // flush when the cursor is past it
   std::uint8_t* chunk;
-  std::uint64_t last;        // time of the last record, ticks
-  std::uint64_t chunk_start; // ticks
+  std::uint64_t last;         // time of the last record, ticks
+  std::uint64_t chunk_start;  // ticks
   ThreadSlot* slot;
   std::uint32_t depth;
   std::uint32_t path_bytes;
@@ -146,8 +146,8 @@ inline void point(Values... values) {
   detail::append<K>(*thread, ticks_now(), values...);
 }
 
-// Closes `span` (and, as leave_lost, spans inside it that were abandoned by an exception of C++ or a longjmp).
-// `K`: one of the kinds of shape leave.
+// Closes `span` (and, as leave_lost, spans inside it that were abandoned by an exception of C++ or a
+// longjmp). `K`: one of the kinds of shape leave.
 void close_at(const Span& span, Kind kind, std::uint64_t now);
 
 inline void leave(const Span& span, Kind kind) {

@@ -11,7 +11,9 @@ namespace {
 
 std::uint64_t non_negative(std::int64_t value) { return value < 0 ? 0 : static_cast<std::uint64_t>(value); }
 
-std::uint64_t counter(py::Object* self, py::Object* name) { return non_negative(integer_attribute(self, name, 0)); }
+std::uint64_t counter(py::Object* self, py::Object* name) {
+  return non_negative(integer_attribute(self, name, 0));
+}
 
 // What _get_data returned: a tuple (index, data). False if it is something else: an acknowledgement of a new
 // epoch, the note of an iterable dataset's worker that it has no more.
@@ -118,7 +120,8 @@ py::Object* process_data(Call& call) {
   const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
   if (iterator == nullptr) return call.run();
   // Just delivered (in order, or in_order=False), or taken from those that came too early.
-  const bool just_received = iterator->received_data != nullptr && iterator->received_data == role_local(call, 1);
+  const bool just_received =
+      iterator->received_data != nullptr && iterator->received_data == role_local(call, 1);
   const std::uint64_t batch = just_received ? iterator->received_batch : counter(self, names._rcvd_idx);
   const Span span = enter<Kind::consume>(iterator->id, iterator->reset, batch);
   py::Object* result = call.run();

@@ -40,7 +40,8 @@ py::Object* queue_feed(Call& call) {
 
 py::Object* queue_put(Call& call) {
   std::uint64_t batch = 0;
-  if (here.worker == nullptr || here.context != nullptr || !batch_of(role_local(call, 0), batch)) return call.run();
+  if (here.worker == nullptr || here.context != nullptr || !batch_of(role_local(call, 0), batch))
+    return call.run();
   const Span span = enter<Kind::put>(batch);
   py::Object* result = call.run();
   leave(span, how_left(result));
@@ -48,7 +49,8 @@ py::Object* queue_put(Call& call) {
 }
 
 py::Object* pickle_dumps(Call& call) {
-  if (!here.feeder || here.serializing || !batch_of(role_local(call, 0), here.feeder_batch)) return call.run();
+  if (!here.feeder || here.serializing || !batch_of(role_local(call, 0), here.feeder_batch))
+    return call.run();
   const Span span = enter<Kind::serialize>(here.feeder_batch);
   const Setting serializing(here.serializing, true);
   here.storage_bytes = 0;
@@ -61,7 +63,8 @@ py::Object* pickle_dumps(Call& call) {
 // Returns (rebuild, (class, handle, size)): the tensors themselves go through shared memory.
 py::Object* reduce_storage(Call& call) {
   py::Object* result = call.run();
-  if (!here.serializing || result == nullptr || !py::is_a(result, py::kTuple) || py::api.PyTuple_Size(result) < 2)
+  if (!here.serializing || result == nullptr || !py::is_a(result, py::kTuple) ||
+      py::api.PyTuple_Size(result) < 2)
     return result;
   py::Object* arguments = py::api.PyTuple_GetItem(result, 1);
   if (!py::is_a(arguments, py::kTuple)) return result;
@@ -102,7 +105,8 @@ py::Object* queue_get(Call& call) {
 py::Object* recv_bytes(Call& call) {
   Receiving* receiving = here.receiving;
   py::Object* result = call.run();
-  if (receiving == nullptr || receiving->unpickling || result == nullptr || here.getting == nullptr) return result;
+  if (receiving == nullptr || receiving->unpickling || result == nullptr || here.getting == nullptr)
+    return result;
   receiving->bytes = size_of(result);
   receiving->unpickling = true;
   receiving->span = enter<Kind::deserialize>(here.getting->id);

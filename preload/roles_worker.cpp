@@ -1,4 +1,5 @@
-// Making batches: the worker's loop and fetch, in a worker process or (num_workers=0) in the training process.
+// Making batches: the worker's loop and fetch, in a worker process or (num_workers=0) in the training
+// process.
 #include "classify.hpp"
 #include "handlers.hpp"
 #include "names.hpp"
@@ -59,6 +60,7 @@ py::Object* fetch(Call& call) {
   const Owned dataset(plain_attribute(fetcher, names.dataset));
   const Owned collate(plain_attribute(fetcher, names.collate_fn));
   const Owned iterator(plain_attribute(fetcher, names.dataset_iter));
+  keep_datasets_visible(dataset.get());
   Context context;
   context.kind = Context::Kind::fetch;
   context.self = dataset.get();

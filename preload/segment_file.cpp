@@ -45,13 +45,13 @@ static_assert(lay_out(kRoomy).total <= 4u << 20, "the budget of shared memory pe
 static_assert(lay_out(kRoomy).rings[0] % kRingAlign == 0 && lay_out(kRoomy).rings[1] % kRingAlign == 0);
 
 bool short_of_space(const char* directory) {
-  struct statvfs status{};
+  struct statvfs status {};
   if (statvfs(directory, &status) != 0) return true;
   return status.f_bavail * status.f_frsize < kShortOfSpace;
 }
 
 std::uint64_t pid_namespace() {
-  struct stat status{};
+  struct stat status {};
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
@@ -77,7 +77,8 @@ void fill_header(SegmentHeader& header, const Sizes& sizes, const Offsets& offse
     header.ring_offset[i] = offsets.rings[i];
     header.ring_bytes[i] = sizes.ring_bytes[i];
   }
-  static_assert(sizeof header.program == sizeof session.program && sizeof header.output == sizeof session.output);
+  static_assert(sizeof header.program == sizeof session.program &&
+                sizeof header.output == sizeof session.output);
   std::memcpy(header.program, session.program, sizeof header.program);
   std::memcpy(header.output, session.output, sizeof header.output);
 }

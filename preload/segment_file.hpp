@@ -12,7 +12,9 @@ struct Segment {
   std::uint8_t* chunks = nullptr;
   RingWriter definitions, events;
 
-  std::uint8_t* chunk_of(std::uint32_t slot) const { return chunks + std::size_t{slot} * header->chunk_bytes; }
+  std::uint8_t* chunk_of(std::uint32_t slot) const {
+    return chunks + std::size_t{slot} * header->chunk_bytes;
+  }
 };
 
 inline constexpr std::uint32_t kMaxSlots = 16;

@@ -59,7 +59,7 @@ namespace {
 // A directory of segments is ours alone; whatever else stands under that name is not used.
 bool usable_directory(const char* path) {
   if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
-  struct stat status{};
+  struct stat status {};
   return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
          (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
 }
@@ -85,10 +85,11 @@ bool choose_directory() {
   }
   std::snprintf(chosen, sizeof chosen, "%.1900s/lotus-%u", temporary, geteuid());
   if (usable_directory(chosen)) return true;
-  std::snprintf(session.remark, sizeof session.remark,
-                "no directory for shared memory: neither /dev/shm, $XDG_RUNTIME_DIR nor %.200s can be written; "
-                "set LOTUS_DIR",
-                temporary);
+  std::snprintf(
+      session.remark, sizeof session.remark,
+      "no directory for shared memory: neither /dev/shm, $XDG_RUNTIME_DIR nor %.200s can be written; "
+      "set LOTUS_DIR",
+      temporary);
   return false;
 }
 
@@ -166,7 +167,7 @@ bool writable_parent(const char* path) {
 void name_output() {
   char directory[kPathBytes];
   if (getcwd(directory, sizeof directory) == nullptr) std::snprintf(directory, sizeof directory, "/");
-  struct stat status{};
+  struct stat status {};
   if (config.output == nullptr) {
     default_file(session.output, directory);
   } else {

@@ -32,7 +32,8 @@ extern Session session;
 bool find_session();
 
 // `<directory>/<pid>-<start time>.segment`.
-void segment_path(char (&path)[kPathBytes], const char* directory, std::uint32_t pid, std::uint64_t start_time);
+void segment_path(char (&path)[kPathBytes], const char* directory, std::uint32_t pid,
+                  std::uint64_t start_time);
 
 struct ProcessIdentity {
   std::uint32_t parent = 0;
