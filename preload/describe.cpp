@@ -31,6 +31,7 @@ std::uint64_t usable_cores() {
 }  // namespace
 
 void describe_process() {
+  if (py::layout == nullptr) return;  // recording without Python: benchmarks and tests
   char arguments[2048];
   char directory[1024] = {};
   char host[256] = {};
