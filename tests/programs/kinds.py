@@ -134,6 +134,7 @@ def transform():
 def main():
     options = support.arguments(__doc__)
     dataset = ImageFolder(options.data, transform=transform(), loader=timed.loader)
+    truth.log(("paths", [path for path, _ in dataset.samples]))
     loader = DataLoader(dataset, batch_size=options.batch_size, num_workers=options.workers,
                         collate_fn=timed.collate)
     for number, (images, targets) in enumerate(truth.watch(loader)):

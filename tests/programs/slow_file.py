@@ -19,6 +19,7 @@ def sluggish(path):
 def main():
     options = support.arguments(__doc__)
     dataset = ImageFolder(options.data, transform=timed.imagenet(), loader=sluggish)
+    truth.log(("paths", [path for path, _ in dataset.samples]))
     loader = DataLoader(dataset, batch_size=options.batch_size, shuffle=True, num_workers=options.workers,
                         collate_fn=timed.collate)
     for number, (images, targets) in enumerate(truth.watch(loader)):

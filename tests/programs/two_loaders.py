@@ -25,8 +25,10 @@ def interleave(training, validation):
 def main():
     options = support.arguments(__doc__, epochs=2, batch_size=4)
     dataset = ImageFolder(options.data, transform=timed.imagenet(), loader=timed.loader)
-    truth.log(("paths", [path for path, _ in dataset.samples]))
+    paths = [path for path, _ in dataset.samples]
     even = torch.utils.data.Subset(dataset, range(0, len(dataset), 2))
+    truth.log(("paths", paths, "train"))
+    truth.log(("paths", paths[::2], "validate"))
     training = DataLoader(dataset, batch_size=options.batch_size, shuffle=True, num_workers=options.workers,
                           collate_fn=timed.collate)
     validation = DataLoader(even, batch_size=2 * options.batch_size, num_workers=1, collate_fn=timed.collate)

@@ -18,11 +18,23 @@ def wrapped(dataset, kind):
     return random_split(dataset, [half, len(dataset) - half], generator=generator)[0]
 
 
+def paths(dataset):
+    """Of the files of a dataset's samples, in order."""
+    if isinstance(dataset, ConcatDataset):
+        return [path for part in dataset.datasets for path in paths(part)]
+    if isinstance(dataset, Subset):
+        inner = paths(dataset.dataset)
+        return [inner[index] for index in dataset.indices]
+    return [path for path, _ in dataset.samples]
+
+
 def main():
     options = support.arguments(__doc__, kind="subset")
     dataset = ImageFolder(options.data, transform=timed.imagenet(), loader=timed.loader)
-    loader = DataLoader(wrapped(dataset, options.kind), batch_size=options.batch_size, shuffle=True,
-                        num_workers=options.workers, collate_fn=timed.collate)
+    dataset = wrapped(dataset, options.kind)
+    truth.log(("paths", paths(dataset)))
+    loader = DataLoader(dataset, batch_size=options.batch_size, shuffle=True, num_workers=options.workers,
+                        collate_fn=timed.collate)
     for number, (images, targets) in enumerate(truth.watch(loader)):
         support.show(number, [images, targets])
 

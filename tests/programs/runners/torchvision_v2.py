@@ -35,7 +35,7 @@ class Resize(Transform):
 
 class Invert(Transform):
     def transform(self, image):
-        return image.point(lambda value: 255 - value)
+        return image.point([255 - v for v in range(256)] * 3)
 
 
 def build():
