@@ -1,0 +1,57 @@
+"""What the tests share: photographs, tracers, and a program run both ways."""
+import subprocess
+
+import pytest
+
+import harness
+import truth_reader
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built():
+    for path in (harness.LIBRARY, harness.COLLECTOR, harness.ANALYZE):
+        if not path.is_file():
+            pytest.exit(f"{path} is missing: build first, or name the build directory in LOTUS_BUILD", 1)
+
+
+@pytest.fixture(scope="session")
+def photos():
+    """64 photographs in 8 classes."""
+    directory = harness.BUILD / "tests/photos"
+    subprocess.run([harness.SOURCE / "tools/photos", directory, "64"], check=True)
+    return directory
+
+
+@pytest.fixture
+def tracer(tmp_path):
+    tracer = harness.Tracer(tmp_path)
+    yield tracer
+    tracer.close()
+
+
+class Pair:
+    """The same program without (`bare`) and with the tracer (`traced`), and what each says of itself."""
+
+    def __init__(self, directory, command, **environment):
+        directory.mkdir(exist_ok=True)
+        self.bare = harness.run([*command, "--truth", directory / "bare"], **environment)
+        tracer = harness.Tracer(directory)
+        try:
+            self.traced, self.trace = tracer.trace([*command, "--truth", directory / "truth"], **environment)
+        finally:
+            tracer.close()
+        self.left = sorted(path.name for path in tracer.segments.iterdir())
+        self.truth = truth_reader.read(directory / "truth")
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """pair(name, command): a Pair, made once in a module for each name."""
+    made = {}
+
+    def make(name, command, **environment):
+        if name not in made:
+            made[name] = Pair(tmp_path_factory.mktemp("pair") / "run", command, **environment)
+        return made[name]
+
+    return make

@@ -1,0 +1,180 @@
+"""Runs a program with and without the tracer, and reads what the tracer wrote.
+
+LOTUS_BUILD names the build directory (default: build/release of this checkout).
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("LOTUS_BUILD", SOURCE / "build/release"))
+LIBRARY = BUILD / "lib/liblotus.so"
+COLLECTOR = BUILD / "bin/lotus-collector"
+ANALYZE = BUILD / "bin/lotus-analyze"
+PROGRAMS = SOURCE / "tests/programs"
+FAKE_TORCH = SOURCE / "tests/fake_torch"
+PYTHON = sys.executable
+PATIENCE = 60  # seconds that anything may take before it counts as hung
+
+
+def clean_environment(**more):
+    """The environment without anything that changes how a program or the tracer behaves."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("LOTUS_", "LD_", "PYTHON", "XDG_RUNTIME_DIR", "CTEST_", "PYTEST_"))}
+    kept.update(PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1", LC_ALL="C.UTF-8")
+    kept.update({name: str(value) for name, value in more.items() if value is not None})
+    return kept
+
+
+class Outcome:
+    """How a program ended: `stdout` and `stderr` are bytes, `code` as in subprocess."""
+
+    def __init__(self, process, stdout, stderr):
+        self.pid = process.pid
+        self.code = process.returncode
+        self.stdout = stdout
+        self.stderr = stderr
+
+    @property
+    def lotus_lines(self):
+        return [line.decode() for line in self.stderr.splitlines() if line.startswith(b"lotus: ")]
+
+    @property
+    def visible(self):
+        """What must be the same with and without the tracer."""
+        rest = b"".join(line for line in self.stderr.splitlines(True) if not line.startswith(b"lotus: "))
+        return self.code, self.stdout, re.sub(rb"\(pid \d+\)", b"(pid)", rest)
+
+
+def run(command, cwd=None, timeout=PATIENCE, stdin=None, **environment):
+    """Runs to the end in a process group of its own; returns the Outcome."""
+    process = subprocess.Popen([str(word) for word in command], cwd=cwd, stdin=stdin or subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                               env=clean_environment(**environment))
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    return Outcome(process, stdout, stderr)
+
+
+def wait_until(condition, what, timeout=PATIENCE):
+    """Polls; returns the first result that is true."""
+    end = time.monotonic() + timeout
+    while True:
+        result = condition()
+        if result:
+            return result
+        assert time.monotonic() < end, f"waited {timeout} s in vain for {what}"
+        time.sleep(0.02)
+
+
+class Trace:
+    """One trace file, through lotus-analyze."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self._cache = {}
+
+    def _ask(self, command, *options, read=json.loads):
+        key = (command, *options)
+        if key not in self._cache:
+            outcome = run([ANALYZE, command, *options, self.path])
+            assert outcome.code == 0, outcome.stderr.decode()
+            self._cache[key] = read(outcome.stdout)
+        return self._cache[key]
+
+    @property
+    def report(self):
+        return self._ask("report", "--json")
+
+    @property
+    def info(self):
+        return self._ask("info", "--json")
+
+    @property
+    def batches(self):
+        return self._ask("batches", "--json")
+
+    @property
+    def records(self):
+        return self._ask("dump", "--json", read=lambda text: [json.loads(line) for line in text.splitlines()])
+
+    @property
+    def text(self):
+        return self._ask("report", read=bytes.decode)
+
+    def ops(self):
+        """The op table by name."""
+        table = {}
+        for op in self.report["ops"]:
+            assert op["name"] not in table, f"two rows for {op['name']}"
+            table[op["name"]] = op
+        return table
+
+    def named(self, kind):
+        return [record for record in self.records if record["kind"] == kind]
+
+
+def is_complete(path):
+    """Whether the collector has closed this trace."""
+    if not path.exists():
+        return False
+    outcome = run([ANALYZE, "info", "--json", path])
+    return outcome.code == 0 and not json.loads(outcome.stdout)["truncated"]
+
+
+class Tracer:
+    """Runs programs under the tracer, with segments and traces in a directory of their own."""
+
+    def __init__(self, directory, library=LIBRARY):
+        self.directory = pathlib.Path(directory)
+        self.segments = self.directory / "segments"
+        self.library = library
+        self._count = 0
+
+    def environment(self, **more):
+        """What makes a program a traced one; the trace goes to `output`."""
+        return {"LD_PRELOAD": self.library, "LOTUS_DIR": self.segments, **more}
+
+    def run(self, command, output=None, **more):
+        """Returns (Outcome, path of the trace), without waiting for the collector."""
+        self._count += 1
+        output = output or self.directory / f"{self._count}.lotus"
+        outcome = run(command, **self.environment(LOTUS_OUTPUT=output), **more)
+        return outcome, pathlib.Path(output)
+
+    def trace(self, command, **more):
+        """Returns (Outcome, Trace) once the collector has closed the trace."""
+        outcome, path = self.run(command, **more)
+        wait_until(lambda: is_complete(path), f"the collector to finish {path}; {outcome.stderr!r}")
+        return outcome, Trace(path)
+
+    def collector_pid(self):
+        """Of the collector that serves our segments; None: there is none."""
+        try:
+            pid = int((self.segments / "collector.lock").read_text().split()[0])
+            name = pathlib.Path(f"/proc/{pid}/comm").read_text()
+        except (OSError, ValueError, IndexError):
+            return None
+        return pid if name.startswith("lotus-collector"[:15]) else None
+
+    def close(self):
+        """Waits for our collector to end by itself; ends it if it does not."""
+        try:
+            wait_until(lambda: self.collector_pid() is None, "the collector to end", timeout=20)
+        finally:
+            pid = self.collector_pid()
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+
+
+def program(name, *options, data=None, python=PYTHON):
+    """The command line of a test program."""
+    return [python, PROGRAMS / f"{name}.py", *(["--data", data] if data else []), *options]

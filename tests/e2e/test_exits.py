@@ -1,0 +1,29 @@
+"""Training that ends before its time: the same output and exit code, and a trace that holds all until then."""
+import signal
+
+import pytest
+
+import checks
+import harness
+
+CODES = {"exception": 1, "exit": 3, "_exit": 4, "interrupt": -signal.SIGINT, "kill": -signal.SIGKILL,
+         "kill-worker": 1}
+BATCHES = 8 + 5  # handed out: the first epoch and five of the second
+
+
+@pytest.mark.parametrize("how", sorted(CODES))
+def test_end(how, pair, photos):
+    run = pair(how, harness.program("exits", "--how", how, data=photos))
+    assert run.bare.code == CODES[how]
+    checks.same(run)
+    assert run.trace.report["wait"]["count"] >= BATCHES
+    consumed = [row for row in run.trace.batches if row["consumed"] is not None]
+    assert len(consumed) == BATCHES
+    assert run.trace.report["trace"]["lost_events"] == 0
+
+
+def test_operations_of_a_worker_that_left_by_a_signal(pair, photos):
+    """What the killed worker recorded until then was in shared memory and is in the trace."""
+    run = pair("kill-worker", harness.program("exits", "--how", "kill-worker", data=photos))
+    by_pid = {fetch.pid for fetch in run.truth.fetches}
+    assert {row["worker_pid"] for row in run.trace.batches if row["fetch_ns"] is not None} >= by_pid

@@ -1,0 +1,54 @@
+"""liblotus.so in processes that it has no business in: the same output, and nothing made."""
+import shutil
+
+import pytest
+
+import harness
+
+C_PROGRAM = 'int main(void) { return 7; }\n'
+
+COMMANDS = {
+    "bash": ["bash", "-c", "echo one; ls / | head -3; exit 5"],
+    "ls": ["ls", "-l", "/usr"],
+    "sort": ["sort", "-r", "/etc/passwd"],
+    "cmake": ["cmake", "--version"],
+    "python": [harness.PYTHON, "-c", "import json, os, subprocess, sys; print(sys.version);"
+               " print(subprocess.run(['true']).returncode); os.fork() or os._exit(0); os.wait(); sys.exit(9)"],
+    "python that names torch": [harness.PYTHON, "-c", "torch = 1; print('import torch')"],
+    "python without torch": [harness.PYTHON, "-S", "-c", "import sys; sys.path[:] = []\n"
+                             "try:\n  import torch\nexcept ImportError as error:\n  print(error)"],
+}
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_same_output_and_nothing_made(name, tracer):
+    bare = harness.run(COMMANDS[name])
+    traced = harness.run(COMMANDS[name], cwd=tracer.directory, **tracer.environment())
+    assert (bare.code, bare.stdout, bare.stderr) == (traced.code, traced.stdout, traced.stderr)
+    assert list(tracer.directory.iterdir()) == []
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc here")
+def test_compiler_and_its_children(tracer, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("c")
+    (directory / "seven.c").write_text(C_PROGRAM)
+    compiled = harness.run(["gcc", "-o", "seven", "seven.c"], cwd=directory, **tracer.environment())
+    assert (compiled.code, compiled.stdout, compiled.stderr) == (0, b"", b"")
+    assert harness.run([directory / "seven"], **tracer.environment()).code == 7
+    assert list(tracer.directory.iterdir()) == []
+
+
+def test_importing_torch_alone_makes_no_trace(tracer):
+    command = [harness.PYTHON, "-c", "import torch; print(torch.ones(3).sum())"]
+    bare = harness.run(command)
+    traced = harness.run(command, cwd=tracer.directory, **tracer.environment())
+    assert (bare.code, bare.stdout, bare.stderr) == (traced.code, traced.stdout, traced.stderr)
+    assert list(tracer.directory.iterdir()) == []
+
+
+def test_off_by_environment(tracer, photos):
+    command = harness.program("classify", "--workers", "1", data=photos)
+    bare = harness.run(command)
+    traced, trace = tracer.run(command, LOTUS_OFF="1", cwd=tracer.directory)
+    assert (bare.code, bare.stdout, bare.stderr) == (traced.code, traced.stdout, traced.stderr)
+    assert not trace.exists() and list(tracer.directory.iterdir()) == []
