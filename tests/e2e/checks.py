@@ -1,0 +1,134 @@
+"""What has to hold between what a program measured of itself and what the tracer says of it."""
+import collections
+import os
+
+# Of one call: what the clocks of the program and of the tracer may differ by.
+CALL_NS = 10_000
+SHARE = 0.02
+# Of one wait or delay: a share of it, or this many ns, whichever is larger. The two clocks are read a few
+# µs apart, but the machine may run something else in between: nine in ten must be as near as that, and
+# none may be off by more than a time slice or two.
+NEAR_NS = 500_000
+FAR_NS = 20_000_000
+
+
+def same(pair):
+    """The program's output, exit code and results do not depend on the tracer, which leaves nothing behind."""
+    assert pair.traced.visible == pair.bare.visible
+    assert pair.bare.lotus_lines == []
+    assert pair.traced.lotus_lines == [f"lotus: tracing to {pair.trace.path}"]
+    assert pair.left in ([], ["collector.lock"])
+
+
+def whole(pair):
+    """Nothing was lost, cut off or damaged."""
+    trace = pair.trace.report["trace"]
+    assert trace["lost_events"] == 0
+    assert trace["truncated"] is False
+
+
+def ops(pair, names=None, renamed=None):
+    """Counts are exact; totals agree within 2 % or 10 µs a call, whichever is larger.
+
+    `renamed`: the tracer's name of an operation where it is not the program's.
+    """
+    table = pair.trace.ops()
+    for name, durations in pair.truth.ops.items():
+        if names is not None and name not in names:
+            continue
+        found = table.get((renamed or {}).get(name, name))
+        assert found is not None, f"no op {name} among {sorted(table)}"
+        assert found["count"] == len(durations), name
+        total = sum(durations)
+        allowed = max(SHARE * total, CALL_NS * len(durations))
+        assert abs(found["total_s"] * 1e9 - total) <= allowed, (name, found["total_s"], total / 1e9)
+
+
+def only_ops(pair, names):
+    """The op table has these rows and no others."""
+    assert sorted(pair.trace.ops()) == sorted(names)
+
+
+def _near(pairs, what):
+    """(truth, found) in ns: all near enough, nine in ten very near."""
+    off = {}
+    for key, (truth, found) in pairs.items():
+        assert found is not None, f"{what} of {key} is unknown"
+        off[key] = abs(found - truth) - SHARE * abs(truth)
+        assert off[key] <= FAR_NS, f"{what} of {key}: {found} ns, but the program measured {truth} ns"
+    close = sum(distance <= NEAR_NS for distance in off.values())
+    assert close >= 0.9 * len(off), f"{what}: {sorted(off.items(), key=lambda item: -item[1])[:5]}"
+
+
+def rows(pair, loaders=("train",)):
+    """Rows of `lotus-analyze batches` as {(loader, epoch, batch): row}; loaders in the order of their ids."""
+    ids = sorted({row["loader"] for row in pair.trace.batches})
+    assert len(ids) == len(loaders), ids
+    names = dict(zip(ids, loaders))
+    keyed = {(names[row["loader"]], row["epoch"], row["index"]): row for row in pair.trace.batches}
+    assert len(keyed) == len(pair.trace.batches), "two rows for one batch"
+    numbers = [row["batch"] for row in pair.trace.batches]
+    assert len(set(numbers)) == len(numbers), "numbers of batches repeat"
+    return keyed
+
+
+def batches(pair, loaders=("train",)):
+    """Each batch that training got: fetch, wait, order and delay, one by one."""
+    found = rows(pair, loaders)
+    consumed = {key: batch for key, batch in pair.truth.batches.items() if batch.consumed is not None}
+    assert {key for key, row in found.items() if row["consumed"] is not None} == set(consumed)
+    for key, batch in consumed.items():
+        assert found[key]["out_of_order"] == batch.out_of_order, key
+    _near({key: (batch.wait, found[key]["wait_ns"]) for key, batch in consumed.items()}, "wait")
+    _near({key: (batch.consumed, found[key]["consumed"]) for key, batch in consumed.items()}, "consumption")
+    fetched = {key: batch for key, batch in pair.truth.batches.items() if batch.fetch is not None}
+    assert set(fetched) >= set(consumed)
+    for key, batch in fetched.items():
+        assert found[key]["worker_pid"] == batch.fetch.pid, key
+        assert found[key]["samples"] == len(batch.fetch.keys), key
+    _near({key: (batch.fetch.ns, found[key]["fetch_ns"]) for key, batch in fetched.items()}, "fetch")
+    _near({key: (batch.consumed - batch.fetch.start - batch.fetch.ns, found[key]["delay_ns"])
+           for key, batch in consumed.items()}, "delay")
+
+
+def fetches(pair):
+    """Where the program cannot tell which batch it fetches: each worker's fetches, in order of time."""
+    truth, found = collections.defaultdict(list), collections.defaultdict(list)
+    for fetch in sorted(pair.truth.fetches, key=lambda fetch: fetch.start):
+        truth[fetch.pid].append(fetch)
+    for row in sorted(pair.trace.batches, key=lambda row: row["fetch_start"] or 0):
+        if row["fetch_ns"] is not None:
+            found[row["worker_pid"]].append(row)
+    assert {pid: len(rows) for pid, rows in found.items()} == {pid: len(rows) for pid, rows in truth.items()}
+    for pid, rows_of_pid in found.items():
+        assert [row["samples"] for row in rows_of_pid] == [len(fetch.keys) for fetch in truth[pid]]
+        _near({(pid, place): (fetch.ns, row["fetch_ns"])
+               for place, (fetch, row) in enumerate(zip(truth[pid], rows_of_pid))}, "fetch")
+
+
+def summary(pair):
+    """The report's totals agree with its own rows and with the truth."""
+    report = pair.trace.report
+    consumed = pair.truth.consumed
+    assert report["batches"]["count"] == len(pair.truth.fetches)
+    assert report["wait"]["count"] == len(consumed)
+    share = 100 * sum(batch.out_of_order for batch in consumed) / len(consumed)
+    assert abs(report["wait"]["out_of_order_percent"] - share) < 0.01
+    total = sum(batch.wait for batch in consumed)
+    assert abs(report["wait"]["total_s"] * 1e9 - total) <= SHARE * total + NEAR_NS * len(consumed) / 10
+    assert report["trace"]["workers"] == len({fetch.pid for fetch in pair.truth.fetches} - {pair.truth.main_pid})
+    assert report["verdict"]["bound"] in ("input", "compute", "balanced")
+
+
+def everything_but_ops(pair):
+    """For a map dataset and one loader."""
+    same(pair)
+    whole(pair)
+    batches(pair)
+    summary(pair)
+
+
+def everything(pair, renamed=None):
+    """The same, and the operations."""
+    everything_but_ops(pair)
+    ops(pair, renamed=renamed)

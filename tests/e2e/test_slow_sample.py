@@ -1,0 +1,37 @@
+"""One file that takes far longer than the others comes first among the slowest samples, with its path."""
+import pathlib
+import shutil
+
+import harness
+
+NASTY = "very slow \udcff\u00e9\n file.jpeg"  # not UTF-8, and with a line break in it
+
+
+def planted(directory, photos, name):
+    shutil.copytree(photos, directory)
+    path = pathlib.Path(directory) / "kite" / name
+    shutil.copy(next((directory / "kite").glob("*.jpeg")), path)
+    return path
+
+
+def test_slow_file_comes_first(pair, photos, tmp_path):
+    path = planted(tmp_path / "photos", photos, "slow.jpeg")
+    run = pair("slow", harness.program("slow_file", data=tmp_path / "photos"))
+    slowest = run.trace.report["slow_samples"]
+    assert slowest[0]["path"] == str(path)
+    assert slowest[0]["op"] == "Loader"
+    assert 250 <= slowest[0]["ms"] < 2000
+    assert slowest[1]["ms"] < 250
+    assert [sample["ms"] for sample in slowest] == sorted((sample["ms"] for sample in slowest), reverse=True)
+    assert "slow.jpeg" in run.trace.text
+    files = {str(file) for file in (tmp_path / "photos").glob("*/*.jpeg")}
+    assert {sample["path"] for sample in slowest} <= files
+
+
+def test_name_that_is_no_text(pair, photos, tmp_path):
+    planted(tmp_path / "photos", photos, NASTY)
+    run = pair("nasty", harness.program("slow_file", data=tmp_path / "photos"))
+    path = run.trace.report["slow_samples"][0]["path"]
+    assert pathlib.PurePath(path).name.startswith("very slow ")
+    assert not any("\n" in line or "\x1b" in line for line in run.trace.text.splitlines())
+    assert any("very slow" in line for line in run.trace.text.splitlines())
