@@ -1,0 +1,32 @@
+"""An ImageNet-style input pipeline and nothing else: what bench/overhead runs with and without liblotus."""
+import argparse
+
+import torch
+import torchvision.transforms as T
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", required=True, help="an ImageFolder tree")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--epochs", type=int, default=3)
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    dataset = ImageFolder(options.data, T.Compose([
+        T.RandomResizedCrop(224),
+        T.RandomHorizontalFlip(),
+        T.ToTensor(),
+        T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
+    ]))
+    loader = DataLoader(dataset, batch_size=options.batch_size, shuffle=True, num_workers=options.workers)
+    for _ in range(options.epochs):
+        for images, labels in loader:
+            pass
+
+
+if __name__ == "__main__":
+    main()
