@@ -49,13 +49,12 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
 py::Object* Call::run() const { return evaluate_next(state, frame, throwing); }
 
 CodeInfo* info_of(py::Object* code) {
-  void* extra = extra_of(code);
-  if (extra == nullptr) extra = classify(code);
-  if (extra == kPlain) {
-    extra = describe_code(code);
-    if (extra == nullptr) return nullptr;
-  }
-  py::api.PyUnstable_Code_SetExtra(code, extra_index, extra);
+  void* known = extra_of(code);
+  void* extra = known == nullptr ? classify(code) : known;
+  if (extra == kPlain) extra = describe_code(code);
+  if (extra == nullptr) return nullptr;
+  // Setting a value frees the one before it: never the same one twice.
+  if (extra != known) py::api.PyUnstable_Code_SetExtra(code, extra_index, extra);
   return static_cast<CodeInfo*>(extra);
 }
 
