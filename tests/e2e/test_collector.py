@@ -1,0 +1,129 @@
+"""The collector beside real programs: started by itself, by hand, later, and while traces grow."""
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+import harness
+
+
+@pytest.fixture
+def command(photos):
+    return harness.program("classify", "--epochs", "1", "--workers", "1", data=photos)
+
+
+@pytest.fixture
+def daemon(tracer):
+    """A collector started by hand, and what it says in the end."""
+    tracer.segments.mkdir(mode=0o700)
+    process = subprocess.Popen([harness.COLLECTOR, "--dir", tracer.segments], stderr=subprocess.PIPE,
+                               env=harness.clean_environment(), text=True)
+    harness.wait_until(lambda: tracer.collector_pid() == process.pid, "the collector to serve")
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.stderr.close()
+
+
+def test_started_by_itself_it_holds_nothing_of_the_target(tracer, photos):
+    """Neither its descriptors, nor its session, nor LD_PRELOAD; so who reads the target's pipe sees its end."""
+    script = tracer.directory / "pause.py"
+    script.write_text(f"import sys\nsys.path.insert(0, {str(harness.PROGRAMS)!r})\n"
+                      "import support, timed, torch\nfrom torch.utils.data import DataLoader\n"
+                      "list(DataLoader(torch.arange(8), batch_size=4, num_workers=1))\n"
+                      "print('ready', flush=True)\nsys.stdin.readline()\n")
+    process = subprocess.Popen([harness.PYTHON, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, start_new_session=True,
+                               env=harness.clean_environment(**tracer.environment(
+                                   LOTUS_OUTPUT=tracer.directory / "x.lotus")))
+    assert process.stdout.readline() == b"ready\n"
+    collector = harness.wait_until(tracer.collector_pid, "a collector")
+    targets = {os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in (0, 1, 2)}
+    held = {os.readlink(f"/proc/{collector}/fd/{fd}") for fd in os.listdir(f"/proc/{collector}/fd")}
+    assert not targets & held
+    assert b"LD_PRELOAD=" not in pathlib.Path(f"/proc/{collector}/environ").read_bytes()
+    assert os.getsid(collector) != os.getsid(process.pid)
+    assert int(pathlib.Path(f"/proc/{collector}/stat").read_text().split()[3]) != process.pid
+    process.communicate(b"\n")
+    assert process.returncode == 0
+
+
+def test_several_programs_one_collector_by_hand(tracer, daemon, command):
+    """Two at once, then a third: a trace each, and no second collector."""
+    traces = [tracer.directory / f"{name}.lotus" for name in "abc"]
+    running = [subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, env=harness.clean_environment(
+                                    **tracer.environment(LOTUS_OUTPUT=trace)))
+               for trace in traces[:2]]
+    assert [process.wait(harness.PATIENCE) for process in running] == [0, 0]
+    tracer.run(command, output=traces[2])
+    for trace in traces:
+        harness.wait_until(lambda: harness.is_complete(trace), f"{trace} to be complete")
+        assert harness.Trace(trace).report["batches"]["count"] == 8
+    assert tracer.collector_pid() == daemon.pid
+    daemon.send_signal(signal.SIGTERM)
+    said = daemon.stderr.read()
+    assert daemon.wait(harness.PATIENCE) == 0
+    for trace in traces:
+        assert any(line.startswith(f"lotus: {trace}: ") and "0 lost" in line for line in said.splitlines())
+    assert list(tracer.segments.glob("*.segment")) == []
+
+
+def test_second_collector_by_hand_says_who_serves(tracer, daemon):
+    outcome = harness.run([harness.COLLECTOR, "--dir", tracer.segments])
+    assert outcome.code == 0
+    assert f"already serving {tracer.segments} (pid {daemon.pid})" in outcome.stderr.decode()
+
+
+def test_drained_later(tracer, command):
+    """Without a collector the segments are a flight recorder."""
+    traced, trace = tracer.run(command, LOTUS_AUTOSTART="0")
+    assert traced.code == 0 and not trace.exists()
+    assert len(list(tracer.segments.glob("*.segment"))) == 2
+    drained = harness.run([harness.COLLECTOR, "--drain", "--dir", tracer.segments])
+    assert drained.code == 0
+    assert harness.Trace(trace).report["batches"]["count"] == 8
+    assert harness.Trace(trace).report["trace"]["lost_events"] == 0
+    assert list(tracer.segments.glob("*.segment")) == []
+
+
+def test_killed_and_started_again(tracer, photos):
+    """A collector that was killed loses nothing: the next one goes on with the same trace."""
+    command = harness.program("out_of_order", "--epochs", "3")
+    trace = tracer.directory / "x.lotus"
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, env=harness.clean_environment(
+                                   **tracer.environment(LOTUS_OUTPUT=trace)))
+    for line in process.stdout:
+        if line.endswith(b"epoch 1\n"):
+            break
+    os.kill(harness.wait_until(tracer.collector_pid, "a collector"), signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == 0
+    harness.run([harness.COLLECTOR, "--drain", "--dir", tracer.segments])
+    harness.wait_until(lambda: harness.is_complete(trace), "the trace to be complete")
+    report = harness.Trace(trace).report
+    assert report["batches"]["count"] == report["wait"]["count"] == 60
+    assert report["trace"]["lost_events"] == 0
+
+
+def test_trace_can_be_read_while_it_grows(tracer):
+    """A report in the middle says that the trace is cut off, and has what came until then."""
+    trace = tracer.directory / "x.lotus"
+    command = harness.program("out_of_order", "--epochs", "6")
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               env=harness.clean_environment(**tracer.environment(LOTUS_OUTPUT=trace)))
+    for line in process.stdout:
+        if line.endswith(b"epoch 2\n"):
+            break
+    outcome = harness.run([harness.ANALYZE, "report", "--json", trace])
+    assert outcome.code == 0
+    running = harness.Trace(trace).report
+    process.communicate()
+    assert process.returncode == 0
+    harness.wait_until(lambda: harness.is_complete(trace), "the trace to be complete")
+    ended = harness.Trace(trace).report
+    assert running["trace"]["truncated"] is True and ended["trace"]["truncated"] is False
+    assert running["batches"]["count"] <= ended["batches"]["count"] == 120

@@ -1,0 +1,176 @@
+"""Settings with nonsense in them, and places that cannot be written to: a clear line, the target unharmed."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+import harness
+
+
+@pytest.fixture
+def command(photos):
+    return harness.program("classify", "--epochs", "1", "--workers", "2", data=photos)
+
+
+@pytest.fixture(scope="module")
+def bare(photos):
+    return harness.run(harness.program("classify", "--epochs", "1", "--workers", "2", data=photos))
+
+
+def unharmed(bare, traced):
+    assert traced.visible == bare.visible
+
+
+@pytest.mark.parametrize("setting, words", [
+    ({"LOTUS_AUTOSTART": "maybe"}, ["LOTUS_AUTOSTART", "maybe", "0 or 1"]),
+    ({"LOTUS_OFF": "perhaps"}, ["LOTUS_OFF", "perhaps", "0 or 1"]),
+    ({"LOTUS_SAMPLE_HZ": "fast"}, ["LOTUS_SAMPLE_HZ", "fast", "number"]),
+    ({"LOTUS_SAMPLE_HZ": "-1"}, ["LOTUS_SAMPLE_HZ", "-1"]),
+    ({"LOTUS_SAMPLE_HZ": "1" * 400}, ["LOTUS_SAMPLE_HZ"]),
+    ({"LOTUS_AUTOSTART": "\x1b[31m\n", "LOTUS_SAMPLE_HZ": "\udcff"}, ["LOTUS_AUTOSTART", "LOTUS_SAMPLE_HZ"]),
+])
+def test_nonsense_is_named_and_ignored(setting, words, command, bare, tracer):
+    traced, trace = tracer.trace(command, **setting)
+    unharmed(bare, traced)
+    assert len(traced.lotus_lines) <= 1
+    for word in words:
+        assert word in traced.lotus_lines[0]
+    assert b"\x1b" not in traced.stderr
+    assert trace.report["batches"]["count"] == 8
+
+
+def test_empty_values_count_as_unset(command, bare, tracer):
+    traced, trace = tracer.trace(command, LOTUS_OFF="", LOTUS_AUTOSTART="", LOTUS_SAMPLE_HZ="", LOTUS_LOG="")
+    unharmed(bare, traced)
+    assert traced.lotus_lines == [f"lotus: tracing to {trace.path}"]
+    assert trace.report["batches"]["count"] == 8
+
+
+def test_name_of_the_trace_without_output(command, bare, tracer):
+    """lotus-<program>-<pid>.lotus in the working directory."""
+    traced = harness.run(command, cwd=tracer.directory, **tracer.environment())
+    unharmed(bare, traced)
+    path = tracer.directory / f"lotus-classify-{traced.pid}.lotus"
+    harness.wait_until(lambda: harness.is_complete(path), f"{path} to be complete")
+    assert traced.lotus_lines == [f"lotus: tracing to {path}"]
+    assert harness.run([harness.ANALYZE, "report"], cwd=tracer.directory).code == 0
+
+
+@pytest.mark.parametrize("output", ["/proc/no/such.lotus", "/no-such-directory/of/mine.lotus"])
+def test_output_that_cannot_be_written(output, command, bare, tracer):
+    """The trace goes elsewhere, or is not made; one line says so."""
+    log = tracer.directory / "log"
+    traced, _ = tracer.run(command, output=output, LOTUS_LOG=log, TMPDIR=tracer.directory)
+    unharmed(bare, traced)
+    assert len(traced.lotus_lines) == 1
+    tracer.close()
+    told = log.read_text() + traced.lotus_lines[0]
+    assert os.path.dirname(output) in told
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_output_directory_without_permission(command, bare, tracer):
+    closed = tracer.directory / "closed"
+    closed.mkdir(mode=0o500)
+    traced, _ = tracer.run(command, output=closed / "x.lotus")
+    unharmed(bare, traced)
+    assert str(closed) in traced.lotus_lines[0]
+
+
+def test_output_is_a_directory(command, bare, tracer):
+    (tracer.directory / "taken.lotus").mkdir()
+    traced, _ = tracer.run(command, output=tracer.directory / "taken.lotus", TMPDIR=tracer.directory)
+    unharmed(bare, traced)
+    assert len(traced.lotus_lines) == 1
+
+
+def test_another_file_in_the_way_is_left_alone(command, bare, tracer):
+    path = tracer.directory / "notes.lotus"
+    path.write_text("not a trace\n")
+    traced, _ = tracer.run(command, output=path)
+    unharmed(bare, traced)
+    tracer.close()
+    assert path.read_text() == "not a trace\n"
+    beside = tracer.directory / "notes.lotus.1"
+    assert harness.Trace(beside).report["batches"]["count"] == 8
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A full disk: a tmpfs of 64 KiB."""
+    directory = tmp_path / "tiny"
+    directory.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", directory],
+                             capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"no mount here: {mounted.stderr.decode()}")
+    yield directory
+    subprocess.run(["umount", "-l", directory], check=True)
+
+
+def test_segments_on_a_full_disk(tiny, command, bare, tracer):
+    traced, trace = tracer.run(command, LOTUS_DIR=tiny)
+    unharmed(bare, traced)
+    assert len(traced.lotus_lines) == 1
+    assert str(tiny) in traced.lotus_lines[0]
+    assert list(tiny.glob("*.segment")) == []
+
+
+def test_trace_on_a_full_disk(tiny, command, bare, tracer):
+    log = tracer.directory / "log"
+    traced, _ = tracer.run(command, output=tiny / "x.lotus", LOTUS_LOG=log, TMPDIR=tracer.directory)
+    unharmed(bare, traced)
+    tracer.close()
+    assert (tiny / "x.lotus").exists()
+
+
+@pytest.mark.parametrize("place", ["/proc/lotus", "/dev/null/lotus"])
+def test_directory_of_segments_that_cannot_be_made(place, command, bare, tracer):
+    traced, trace = tracer.run(command, LOTUS_DIR=place)
+    unharmed(bare, traced)
+    assert len(traced.lotus_lines) == 1
+    assert place in traced.lotus_lines[0]
+    assert not trace.exists()
+
+
+def test_directory_of_segments_of_somebody_else(command, bare, tracer):
+    """A directory that others may write to is not used."""
+    shared = tracer.directory / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    traced, trace = tracer.run(command, LOTUS_DIR=shared)
+    unharmed(bare, traced)
+    assert str(shared) in traced.lotus_lines[0]
+    assert list(shared.iterdir()) == [] and not trace.exists()
+
+
+def test_no_collector_beside_the_library(command, bare, tmp_path):
+    """The segments keep what was recorded; a collector can be told to turn them into a trace later."""
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    tracer = harness.Tracer(tmp_path, library=pathlib.Path(shutil.copy(harness.LIBRARY, alone)))
+    traced, trace = tracer.run(command)
+    unharmed(bare, traced)
+    assert len(traced.lotus_lines) == 1 and "lotus-collector" in traced.lotus_lines[0]
+    assert not trace.exists()
+    drained = harness.run([harness.COLLECTOR, "--drain"], LOTUS_DIR=tracer.segments)
+    assert drained.code == 0
+    assert harness.Trace(trace).report["batches"]["count"] == 8
+
+
+def test_stderr_closed_or_moved(command, tracer):
+    """A program that closes its stderr, or puts a file of its own in its place, does not get our line."""
+    script = tracer.directory / "moved.py"
+    script.write_text(f"import os, runpy, sys\n"
+                      f"os.close(2)\n"
+                      f"file = os.open({str(tracer.directory / 'own')!r}, os.O_WRONLY | os.O_CREAT)\n"
+                      f"assert file == 2\n"
+                      f"sys.path.insert(0, {str(harness.PROGRAMS)!r})\n"
+                      f"sys.argv = {[str(word) for word in command[1:]]!r}\n"
+                      f"runpy.run_path(sys.argv[0], run_name='__main__')\n")
+    traced, trace = tracer.trace([harness.PYTHON, script])
+    assert traced.code == 0 and traced.stderr == b""
+    assert (tracer.directory / "own").read_bytes() == b""
+    assert trace.report["batches"]["count"] == 8

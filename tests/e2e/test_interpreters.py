@@ -1,0 +1,112 @@
+"""Every CPython on the machine, with a stand-in for PyTorch and a pipeline in pure Python.
+
+LOTUS_PYTHON names the interpreters, separated by colons; else all that can be found are taken.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+import checks
+import harness
+
+OLDEST, NEWEST = (3, 9), (3, 14)
+
+
+def version(path):
+    code = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
+    answer = subprocess.run([path, "-c", code], capture_output=True, text=True)
+    words = answer.stdout.split()
+    return tuple(map(int, words[:3])) if answer.returncode == 0 and words[3:] == ["cpython"] else None
+
+
+def interpreters():
+    """{(major, minor, patch): path}, one for each version found."""
+    if "LOTUS_PYTHON" in os.environ:
+        paths = os.environ["LOTUS_PYTHON"].split(":")
+    else:
+        paths = [*sorted(pathlib.Path.home().glob(".pyenv/versions/*/bin/python3")),
+                 *sorted(pathlib.Path("/usr/local/bin").glob("python3.[0-9]*[0-9]")),
+                 *filter(None, (shutil.which(f"python3.{minor}") for minor in range(6, 16)))]
+    found = {}
+    for path in map(str, paths):
+        if "/shims/" not in path and (known := version(path)) is not None:
+            found.setdefault(known, path)
+    return found
+
+
+FOUND = interpreters()
+SUPPORTED = {f"{v[0]}.{v[1]}": path for v, path in FOUND.items() if OLDEST <= v[:2] <= NEWEST}
+OTHERS = {".".join(map(str, v)): path for v, path in FOUND.items() if v[:2] < OLDEST and v >= (3, 6)}
+CASES = {
+    "folder": [],
+    "inline": ["--workers", "0"],
+    "four": ["--workers", "4"],
+    "spawn": ["--start-method", "spawn"],
+    "forkserver": ["--start-method", "forkserver"],
+    "persistent": ["--persistent"],
+    "pinned": ["--pin-memory"],
+    "uneven": ["--kind", "uneven"],
+    "plain": ["--kind", "plain"],
+    "stream": ["--kind", "stream"],
+}
+RENAMED = {"Loader": {"plain": "load"}}
+
+
+@pytest.fixture(scope="session")
+def texts(tmp_path_factory):
+    """40 files of text."""
+    directory = tmp_path_factory.mktemp("texts")
+    for number in range(40):
+        lines = [f"{value}\n" for value in range(7 * number, 7 * number + 300)]
+        (directory / f"{number:02}.txt").write_text("".join(lines))
+    return directory
+
+
+def run_both(pair, python, name, texts, *options, shape="1"):
+    command = harness.program("pure", *options, data=texts, python=python)
+    return pair(f"{python}-{name}-{shape}", command, PYTHONPATH=harness.FAKE_TORCH, LOADER_SHAPE=shape)
+
+
+def test_an_interpreter_was_found():
+    assert SUPPORTED
+
+
+@pytest.mark.parametrize("case", sorted(CASES))
+@pytest.mark.parametrize("python", sorted(SUPPORTED))
+def test_truth(python, case, pair, texts):
+    run = run_both(pair, SUPPORTED[python], case, texts, *CASES[case])
+    checks.same(run)
+    checks.whole(run)
+    checks.ops(run, renamed={"Loader": "load"} if case == "plain" else None)
+    if case == "stream":
+        checks.fetches(run)
+    else:
+        checks.batches(run)
+    checks.summary(run)
+    assert run.trace.info["processes"][0]["python"].startswith(python + ".")
+
+
+@pytest.mark.parametrize("python", sorted(SUPPORTED))
+def test_newer_shape_of_the_loader(python, pair, texts):
+    """In and out of order, the loader of newer PyTorch counts in another place."""
+    run = run_both(pair, SUPPORTED[python], "uneven", texts, "--kind", "uneven", shape="2")
+    checks.everything(run)
+    run = run_both(pair, SUPPORTED[python], "any-order", texts, "--kind", "uneven", "--any-order", shape="2")
+    checks.same(run)
+    checks.whole(run)
+    checks.ops(run)
+
+
+@pytest.mark.parametrize("python", sorted(OTHERS))
+def test_older_than_supported(python, tracer):
+    """Unharmed, and at most one line about it."""
+    command = [OTHERS[python], "-c", "import torch; print(torch)"]
+    (tracer.directory / "torch.py").write_text("class Tensor: pass\n")
+    bare = harness.run(command, PYTHONPATH=tracer.directory)
+    traced, trace = tracer.run(command, PYTHONPATH=tracer.directory)
+    assert traced.visible == bare.visible and traced.code == 0
+    assert len(traced.lotus_lines) <= 1
+    assert not trace.exists() and not tracer.segments.exists()
