@@ -1,6 +1,5 @@
 """What has to hold between what a program measured of itself and what the tracer says of it."""
 import collections
-import os
 
 # Of one call: what the clocks of the program and of the tracer may differ by.
 CALL_NS = 10_000

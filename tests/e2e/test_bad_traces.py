@@ -43,7 +43,7 @@ class TestUnusable:
     def test_directory(self, command, tmp_path):
         self.refused(command, tmp_path, "directory")
 
-    @pytest.mark.parametrize("content", [b"\x7fELF" + bytes(5000), b"hello\n", b"{}" * 999, b"\x89PNG\r\n\x1a\n" * 50])
+    @pytest.mark.parametrize("content", [b"\x7fELF" + bytes(5000), b"hello\n", b"\x89PNG\r\n\x1a\n" * 50])
     def test_other_kind_of_file(self, command, content, tmp_path):
         path = tmp_path / "other.lotus"
         path.write_bytes(content)

@@ -9,7 +9,6 @@ from torchvision.datasets import ImageFolder
 
 import support
 import timed
-import truth
 
 
 def end(how, a_worker):

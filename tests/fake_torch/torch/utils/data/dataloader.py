@@ -19,8 +19,9 @@ class _DatasetKind:
 
     @staticmethod
     def create_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
-        made = _utils.fetch._MapDatasetFetcher if kind == _DatasetKind.Map else _utils.fetch._IterableDatasetFetcher
-        return made(dataset, auto_collation, collate_fn, drop_last)
+        fetch = _utils.fetch
+        fetcher = fetch._MapDatasetFetcher if kind == _DatasetKind.Map else fetch._IterableDatasetFetcher
+        return fetcher(dataset, auto_collation, collate_fn, drop_last)
 
 
 class DataLoader:
@@ -48,7 +49,8 @@ class DataLoader:
             self.sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
         self.batch_sampler = None if batch_size is None else BatchSampler(self.sampler, batch_size, drop_last)
         collate = _utils.collate
-        self.collate_fn = collate_fn or (collate.default_collate if self._auto_collation else collate.default_convert)
+        default = collate.default_collate if self._auto_collation else collate.default_convert
+        self.collate_fn = collate_fn or default
 
     @property
     def _auto_collation(self):
