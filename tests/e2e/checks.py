@@ -64,9 +64,9 @@ def rows(pair, loaders=("train",)):
     ids = sorted({row["loader"] for row in pair.trace.batches})
     assert len(ids) == len(loaders), ids
     names = dict(zip(ids, loaders))
-    keyed = {(names[row["loader"]], row["epoch"], row["index"]): row for row in pair.trace.batches}
+    keyed = {(names[row["loader"]], row["epoch"], row["batch"]): row for row in pair.trace.batches}
     assert len(keyed) == len(pair.trace.batches), "two rows for one batch"
-    numbers = [row["batch"] for row in pair.trace.batches]
+    numbers = [row["number"] for row in pair.trace.batches]
     assert len(set(numbers)) == len(numbers), "numbers of batches repeat"
     return keyed
 
@@ -75,11 +75,11 @@ def batches(pair, loaders=("train",)):
     """Each batch that training got: fetch, wait, order and delay, one by one."""
     found = rows(pair, loaders)
     consumed = {key: batch for key, batch in pair.truth.batches.items() if batch.consumed is not None}
-    assert {key for key, row in found.items() if row["consumed"] is not None} == set(consumed)
+    assert {key for key, row in found.items() if row["consumed_at_ns"] is not None} == set(consumed)
     for key, batch in consumed.items():
         assert found[key]["out_of_order"] == batch.out_of_order, key
     _near({key: (batch.wait, found[key]["wait_ns"]) for key, batch in consumed.items()}, "wait")
-    _near({key: (batch.consumed, found[key]["consumed"]) for key, batch in consumed.items()}, "consumption")
+    _near({key: (batch.consumed, found[key]["consumed_at_ns"]) for key, batch in consumed.items()}, "consumption")
     fetched = {key: batch for key, batch in pair.truth.batches.items() if batch.fetch is not None}
     assert set(fetched) >= set(consumed)
     for key, batch in fetched.items():
@@ -95,7 +95,7 @@ def fetches(pair):
     truth, found = collections.defaultdict(list), collections.defaultdict(list)
     for fetch in sorted(pair.truth.fetches, key=lambda fetch: fetch.start):
         truth[fetch.pid].append(fetch)
-    for row in sorted(pair.trace.batches, key=lambda row: row["fetch_start"] or 0):
+    for row in sorted(pair.trace.batches, key=lambda row: row["fetch_start_ns"] or 0):
         if row["fetch_ns"] is not None:
             found[row["worker_pid"]].append(row)
     assert {pid: len(rows) for pid, rows in found.items()} == {pid: len(rows) for pid, rows in truth.items()}

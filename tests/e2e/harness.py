@@ -107,6 +107,12 @@ class Trace:
         return self._ask("dump", "--json", read=lambda text: [json.loads(line) for line in text.splitlines()])
 
     @property
+    def spans(self):
+        """The kinds of records that open a span."""
+        rows = self._ask("dump", "--schema", read=lambda text: [line.split() for line in text.decode().splitlines()])
+        return {row[2] for row in rows if row[1] == "enter"}
+
+    @property
     def text(self):
         return self._ask("report", read=bytes.decode)
 

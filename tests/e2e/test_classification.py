@@ -36,9 +36,9 @@ def test_queue_and_transfer(run):
     rows = checks.rows(run).values()
     for row in rows:
         if run.workers == 0:
-            assert row["queued"] is None and row["serialize_ns"] is None
+            assert row["queued_at_ns"] is None and row["serialize_ns"] is None
             continue
-        assert row["queued"] < row["fetch_start"] < row["received"] <= row["consumed"]
+        assert row["queued_at_ns"] < row["fetch_start_ns"] < row["received_at_ns"] <= row["consumed_at_ns"]
         size = 4 * 3 * 224 * 224 * row["samples"]  # the images; the targets and the pickle are small
         assert size < row["bytes"] < size + 20_000
         assert row["serialize_ns"] > 0
@@ -63,8 +63,10 @@ def test_spans_nest_and_close(run):
         if "closes" in record:
             assert record["closes"] == stack.pop()
             assert record["duration_ns"] >= 0
-        elif record["shape"] == "enter":
+        elif record["kind"] in run.trace.spans:
+            assert record["depth"] == len(stack)
             stack.append(record["kind"])
+    assert not any(open_spans.values())
 
 
 def test_report_reads_well_at_80_and_200_columns(run):

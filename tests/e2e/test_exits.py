@@ -17,7 +17,7 @@ def test_end(how, pair, photos):
     assert run.bare.code == CODES[how]
     checks.same(run)
     assert run.trace.report["wait"]["count"] >= BATCHES
-    consumed = [row for row in run.trace.batches if row["consumed"] is not None]
+    consumed = [row for row in run.trace.batches if row["consumed_at_ns"] is not None]
     assert len(consumed) == BATCHES
     assert run.trace.report["trace"]["lost_events"] == 0
 
