@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <lotus/segment.hpp>
 
+#include "config.hpp"
 #include "session.hpp"
 
 extern char** environ;
@@ -66,8 +67,10 @@ void prepare_arguments() {
   int n = 0;
   launch.arguments[n++] = launch.program;
   launch.arguments[n++] = autostart;
-  launch.arguments[n++] = directory;
-  launch.arguments[n++] = session.directory;
+  if (config.directory != nullptr) {  // else it watches all the usual places
+    launch.arguments[n++] = directory;
+    launch.arguments[n++] = session.directory;
+  }
   launch.arguments[n] = nullptr;
   std::size_t kept = 0;
   for (char** entry = environ; entry != nullptr && *entry != nullptr && kept + 1 < kMaxEnvironment; ++entry)

@@ -52,9 +52,13 @@ bool ends_with(std::string_view text, std::string_view end) { return text.ends_w
 constexpr int kGeneratorFlags = 0x20 | 0x80 | 0x200;  // CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 // Library code whose frames are no operations of the pipeline, but whose callees may be.
-constexpr std::string_view kTransparentFiles[] = {"/contextlib.py", "/functools.py", "/_hook_iterator.py",
+constexpr std::string_view kTransparentFiles[] = {"/contextlib.py",
+                                                  "/functools.py",
+                                                  "/_hook_iterator.py",
                                                   "torch/utils/_contextlib.py",
-                                                  "torch/autograd/grad_mode.py"};
+                                                  "torch/autograd/grad_mode.py",
+                                                  "torch/_compile.py",
+                                                  "torch/_dynamo/eval_frame.py"};
 
 constexpr std::string_view kIgnoredNames[] = {"__len__",
                                               "__getattr__",

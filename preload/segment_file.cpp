@@ -124,9 +124,12 @@ bool make_sized(Segment& segment, const Sizes& sizes, int& error) {
 
 bool make_segment(Segment& segment, char* reason) {
   int error = 0;
-  if (!short_of_space(session.directory) && make_sized(segment, kRoomy, error)) return true;
-  if (error != EEXIST && make_sized(segment, kTight, error)) return true;
-  std::snprintf(reason, 256, "no shared memory in %.150s: %.60s", session.directory, std::strerror(error));
+  do {
+    if (!short_of_space(session.directory) && make_sized(segment, kRoomy, error)) return true;
+    if (error != EEXIST && make_sized(segment, kTight, error)) return true;
+    std::snprintf(reason, 256, "no shared memory in %.100s: %.60s; set LOTUS_DIR to a directory with room",
+                  session.directory, std::strerror(error));
+  } while (next_directory());
   return false;
 }
 

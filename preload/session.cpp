@@ -64,32 +64,61 @@ bool usable_directory(const char* path) {
          (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
 }
 
-bool choose_directory() {
-  auto& chosen = session.directory;
+// The places for segments in order of preference; LOTUS_DIR is the only one where it is set.
+constexpr int kPlaces = 3;
+bool name_place(int place, char (&path)[kPathBytes]) {
+  const char* temporary = std::getenv("TMPDIR");
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   if (config.directory != nullptr) {
-    std::snprintf(chosen, sizeof chosen, "%s", config.directory);
-    if (usable_directory(chosen)) return true;
+    char here[kPathBytes] = "";
+    if (config.directory[0] != '/' && getcwd(here, sizeof here) == nullptr) return false;
+    std::snprintf(path, sizeof path, "%.1000s%s%.1000s", here, *here != '\0' ? "/" : "", config.directory);
+    return place == 0;
+  }
+  if (place == 0) {
+    std::snprintf(path, sizeof path, "/dev/shm/lotus-%u", geteuid());
+  } else if (place == 1) {
+    std::snprintf(path, sizeof path, "%.1900s/lotus", runtime == nullptr ? "" : runtime);
+    return runtime != nullptr && *runtime != '\0';
+  } else {
+    const bool given = temporary != nullptr && *temporary != '\0';
+    std::snprintf(path, sizeof path, "%.1900s/lotus-%u", given ? temporary : "/tmp", geteuid());
+  }
+  return true;
+}
+
+bool choose_directory(int first) {
+  for (int place = first; place < kPlaces; ++place) {
+    char path[kPathBytes];
+    if (!name_place(place, path) || !usable_directory(path)) continue;
+    std::memcpy(session.directory, path, sizeof path);
+    session.place = place;
+    return true;
+  }
+  if (config.directory != nullptr)
     std::snprintf(session.remark, sizeof session.remark,
                   "LOTUS_DIR=%.300s cannot be used: it must be a directory of yours with mode 0700",
                   config.directory);
-    return false;
+  else
+    std::snprintf(
+        session.remark, sizeof session.remark,
+        "no directory for shared memory: /dev/shm, $XDG_RUNTIME_DIR and $TMPDIR cannot be written; set "
+        "LOTUS_DIR");
+  return false;
+}
+
+bool read_header(std::uint32_t pid, std::uint64_t start_time, SegmentHeader& header) {
+  for (int place = 0; place < kPlaces; ++place) {
+    char directory[kPathBytes];
+    char path[kPathBytes];
+    char bytes[sizeof(SegmentHeader) + 1];
+    if (!name_place(place, directory)) continue;
+    segment_path(path, directory, pid, start_time);
+    if (read_file(path, bytes, sizeof bytes) != sizeof(SegmentHeader)) continue;
+    std::memcpy(&header, bytes, sizeof header);
+    if (header.magic == kSegmentMagic && header.version == kSegmentVersion && header.ready == kReady)
+      return true;
   }
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const char* temporary = std::getenv("TMPDIR");
-  if (temporary == nullptr || *temporary == '\0') temporary = "/tmp";
-  std::snprintf(chosen, sizeof chosen, "/dev/shm/lotus-%u", geteuid());
-  if (usable_directory(chosen)) return true;
-  if (runtime != nullptr && *runtime != '\0') {
-    std::snprintf(chosen, sizeof chosen, "%.1900s/lotus", runtime);
-    if (usable_directory(chosen)) return true;
-  }
-  std::snprintf(chosen, sizeof chosen, "%.1900s/lotus-%u", temporary, geteuid());
-  if (usable_directory(chosen)) return true;
-  std::snprintf(
-      session.remark, sizeof session.remark,
-      "no directory for shared memory: neither /dev/shm, $XDG_RUNTIME_DIR nor %.200s can be written; "
-      "set LOTUS_DIR",
-      temporary);
   return false;
 }
 
@@ -99,19 +128,13 @@ bool join_ancestor() {
   for (int generation = 0; pid > 1 && generation < 64; ++generation) {
     const ProcessIdentity identity = identify(pid);
     if (identity.start_time == 0) return false;
-    char path[kPathBytes];
-    segment_path(path, session.directory, pid, identity.start_time);
-    char bytes[sizeof(SegmentHeader) + 1];
-    if (read_file(path, bytes, sizeof bytes) == sizeof(SegmentHeader)) {
-      SegmentHeader header;
-      std::memcpy(&header, bytes, sizeof header);
-      if (header.magic == kSegmentMagic && header.version == kSegmentVersion && header.ready == kReady) {
-        session.pid = header.session_pid;
-        session.start_time = header.session_start_time;
-        std::snprintf(session.program, sizeof session.program, "%.255s", header.program);
-        std::snprintf(session.output, sizeof session.output, "%.2047s", header.output);
-        return true;
-      }
+    SegmentHeader header;
+    if (read_header(pid, identity.start_time, header)) {
+      session.pid = header.session_pid;
+      session.start_time = header.session_start_time;
+      std::snprintf(session.program, sizeof session.program, "%.255s", header.program);
+      std::snprintf(session.output, sizeof session.output, "%.2047s", header.output);
+      return true;
     }
     pid = identity.parent;
   }
@@ -190,10 +213,12 @@ void name_output() {
 
 }  // namespace
 
+bool next_directory() { return choose_directory(session.place + 1); }
+
 bool find_session() {
   if (session.known) return true;  // inherited by fork
   session = Session{};
-  if (!choose_directory()) return false;
+  if (!choose_directory(0)) return false;
   session.known = true;
   if (join_ancestor()) return true;
   session.first = true;

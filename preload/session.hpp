@@ -20,7 +20,8 @@ struct Session {
   bool first = false;  // this process started it
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;
-  char directory[kPathBytes] = {};  // of segments
+  int place = 0;                    // which of the places for segments `directory` is
+  char directory[kPathBytes] = {};  // where this process's segment goes
   char program[sizeof(SegmentHeader::program)] = {};
   char output[kPathBytes] = {};
   char remark[512] = {};  // why `output` is not where it was asked for; "" if it is
@@ -30,6 +31,9 @@ extern Session session;
 
 // Fills `session`. False, with the reason in `remark`, when no directory for segments can be used.
 bool find_session();
+
+// The next place for segments, after session.directory turned out to be full. False: there is none.
+bool next_directory();
 
 // `<directory>/<pid>-<start time>.segment`.
 void segment_path(char (&path)[kPathBytes], const char* directory, std::uint32_t pid,
