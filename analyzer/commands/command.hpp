@@ -1,0 +1,44 @@
+// The commands of lotus-analyze: one row each in commands.cpp, one file each beside it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/reading.hpp"
+#include "model/visitor.hpp"
+#include "trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+// Does the command's work; throws Unusable or WrongUsage.
+using Run = std::function<void()>;
+
+struct Command {
+  const char* name;
+  const char* synopsis;           // one line, for the list of commands
+  const char* usage;              // what `lotus-analyze NAME --help` says about it
+  Run (*prepare)(CLI::App& app);  // declares the options on `app`
+};
+
+std::span<const Command> commands();
+
+Run prepare_info(CLI::App& app);
+Run prepare_dump(CLI::App& app);
+Run prepare_report(CLI::App& app);
+Run prepare_batches(CLI::App& app);
+Run prepare_timeline(CLI::App& app);
+
+// Declares the arguments TRACE…
+void add_traces(CLI::App& app, std::vector<std::string>& traces);
+// The traces that were named, else the newest *.lotus of the working directory; throws Unusable if
+// there is none.
+std::vector<std::string> chosen_traces(const std::vector<std::string>& named);
+
+// Streams the trace through the model, with progress on a terminal.
+Reading read_trace(Trace& trace, Visitor& visitor);
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <lotus/trace.hpp>
+
+#include "commands/command.hpp"
+#include "model/model.hpp"
+#include "text/escape.hpp"
+#include "text/progress.hpp"
+#include "trace/error.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Command kCommands[] = {
+    {"report", "why the input pipeline is slow: verdict, ops, batches, waits, workers",
+     "Prints the verdict and its tables. Several traces are summed into one report, as for the ranks of one\n"
+     "training run.",
+     prepare_report},
+    {"batches", "one row per batch, with all its times",
+     "Prints one row per batch in order of loader, epoch and batch. Several traces are listed one after the "
+     "other.",
+     prepare_batches},
+    {"timeline", "Chrome trace JSON for ui.perfetto.dev and chrome://tracing",
+     "Writes a timeline of processes, threads, batches, samples and ops.", prepare_timeline},
+    {"info", "what a trace holds: processes, loaders, records, losses, damage",
+     "Prints what a trace says about itself and how well it could be read.", prepare_info},
+    {"dump", "every record as text, one a line",
+     "Prints the records chunk by chunk as they lie in the file: in order of time within a thread.\n"
+     "Sort by the first field for an order over all threads.",
+     prepare_dump},
+};
+
+std::string newest_here() {
+  std::string newest;
+  fs::file_time_type latest{};
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(".", error)) {
+    std::error_code ignored;
+    if (entry.path().extension() != kTraceSuffix || !entry.is_regular_file(ignored)) continue;
+    const auto written = entry.last_write_time(ignored);
+    if (!newest.empty() && written <= latest) continue;
+    newest = entry.path().filename().string();
+    latest = written;
+  }
+  return newest;
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+void add_traces(CLI::App& app, std::vector<std::string>& traces) {
+  app.add_option("TRACE", traces, "trace files; none: the newest *.lotus in the working directory");
+}
+
+std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
+  if (!named.empty()) return named;
+  const std::string newest = newest_here();
+  if (newest.empty())
+    throw Unusable(
+        fmt::format("no *{} in the working directory; name a trace, or make one with "
+                    "LD_PRELOAD=…/liblotus.so python train.py",
+                    kTraceSuffix));
+  return {newest};
+}
+
+Reading read_trace(Trace& trace, Visitor& visitor) {
+  Progress progress(trace.source.path(), trace.source.size());
+  Model model(trace, visitor, [&](std::uint64_t done) { progress.update(done); });
+  return model.run();
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,54 @@
+// `info`: what a trace holds, and how well it could be read.
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "commands/command.hpp"
+#include "info/description.hpp"
+#include "text/output.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+struct Options {
+  std::vector<std::string> traces;
+  bool json = false;
+};
+
+class RecordCounter : public Visitor {
+ public:
+  bool wants_records() const override { return true; }
+  void on_record(const Stream&, const RecordAt& at) override {
+    ++counts[static_cast<std::uint8_t>(at.record.kind)];
+  }
+  void on_definition(const Process&, const Record& record, std::uint64_t) override {
+    ++counts[static_cast<std::uint8_t>(record.kind)];
+  }
+
+  KindCounts counts{};
+};
+
+}  // namespace
+
+Run prepare_info(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_traces(app, options->traces);
+  app.add_flag("--json", options->json, "one JSON object per trace");
+  return [options] {
+    Output out;
+    for (const auto& path : chosen_traces(options->traces)) {
+      Trace trace(path);
+      RecordCounter counter;
+      const Reading reading = read_trace(trace, counter);
+      const auto json = describe(trace, reading, counter.counts);
+      if (options->json)
+        out.write(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+      else
+        out.write(description_text(json, Terminal::of(out.file())));
+    }
+    out.close();
+  };
+}
+
+}  // namespace lotus::analyzer

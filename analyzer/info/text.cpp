@@ -1,0 +1,138 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "info/description.hpp"
+#include "text/escape.hpp"
+#include "text/table.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& value) {
+  if (value.is_null()) return "-";
+  if (value.is_string()) return escaped(value.get_ref<const std::string&>());
+  return value.dump();
+}
+
+std::string when(const Json& ns) {
+  if (!ns.is_number()) return "-";
+  const auto seconds = static_cast<std::time_t>(ns.get<std::int64_t>() / 1'000'000'000);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
+}
+
+std::string count(const Json& value) { return human_count(value.get<std::uint64_t>()); }
+
+std::string section(const Terminal& terminal, const char* title, const std::string& body) {
+  return "\n" + terminal.styled(Style::bold, title) + "\n" + body;
+}
+
+std::string processes_text(const Json& json, const Terminal& terminal) {
+  Table table({{"pid", true},
+               {"worker", true},
+               {"program", false, 0, true},
+               {"python", false, 2},
+               {"torch", false, 2},
+               {"cores", true, 4},
+               {"threads", true, 3},
+               {"records", true},
+               {"lost", true, 1},
+               {"seconds", true, 1},
+               {"end", false, 1}});
+  for (const auto& p : json["processes"]) {
+    const bool any = p["first_ns"].is_number();
+    const double ns =
+        any ? static_cast<double>(p["last_ns"].get<std::int64_t>() - p["first_ns"].get<std::int64_t>()) : 0;
+    const std::string program = text_of(p["program"]) + " " + text_of(p["arguments"]);
+    table.add({text_of(p["pid"]), text_of(p["worker"]), program, text_of(p["python"]), text_of(p["torch"]),
+               text_of(p["cores"]), std::to_string(p["threads"].size()), count(p["records"]),
+               p.contains("lost_events") ? count(p["lost_events"]) : "-", fmt::format("{:.3f}", ns / 1e9),
+               p["ended"].get<bool>() ? "seen" : "not seen"});
+  }
+  return table.text(terminal);
+}
+
+std::string loaders_text(const Json& json, const Terminal& terminal) {
+  Table table({{"pid", true, 2},
+               {"loader", true},
+               {"dataset", false, 0, true},
+               {"length", true},
+               {"batch size", true},
+               {"workers", true},
+               {"prefetch", true, 1},
+               {"pin memory", false, 3},
+               {"persistent", false, 4},
+               {"in order", false, 5}});
+  for (const auto& l : json["loaders"])
+    table.add({text_of(l["pid"]), text_of(l["id"]), text_of(l["dataset"]), text_of(l["length"]),
+               text_of(l["batch_size"]), text_of(l["workers"]), text_of(l["prefetch"]),
+               text_of(l["pin_memory"]), text_of(l["persistent"]), text_of(l["in_order"])});
+  return table.text(terminal);
+}
+
+std::string counts_text(const Json& counts, const char* what, const Terminal& terminal) {
+  Table table({{what, false}, {"count", true}});
+  for (const auto& [name, value] : counts.items())
+    if (value.get<std::uint64_t>() > 0) table.add({escaped(name), count(value)});
+  return table.text(terminal);
+}
+
+std::string damage_text(const Json& damage, const Terminal& terminal) {
+  Table table({{"offset", true}, {"bytes", true}, {"what", false, 0, true}});
+  for (const auto& range : damage["ranges"])
+    table.add({text_of(range["offset"]), count(range["bytes"]), text_of(range["what"])});
+  const std::uint64_t more = damage["count"].get<std::uint64_t>() - damage["ranges"].size();
+  return table.text(terminal) + (more > 0 ? fmt::format("  and {} more\n", more) : "");
+}
+
+std::string state_of(const Json& json) {
+  if (!json["truncated"].get<bool>())
+    return json["interrupted"].get<bool>() ? "complete; its collector was ended while programs ran"
+                                           : "complete";
+  if (json["cut_off_at"].is_number())
+    return fmt::format("truncated: the frame at byte {} is cut off", json["cut_off_at"].get<std::uint64_t>());
+  return "truncated: no trailer; still being written, or cut off";
+}
+
+std::string facts_text(const Json& json, const Terminal& terminal) {
+  Table table({{"", false}, {"", false, 0, true}});
+  const Json& clock = json["clock"];
+  table.add({"file", text_of(json["file"])});
+  table.add({"size", human_bytes(json["bytes"].get<double>())});
+  table.add({"version", text_of(json["version"])});
+  table.add({"state", state_of(json)});
+  table.add(
+      {"session", fmt::format("pid {}, begun {}", text_of(json["session_pid"]), when(json["created_ns"]))});
+  table.add({"duration", human_time(json["duration_s"].get<double>() * 1e9)});
+  table.add({"events", count(json["events"])});
+  table.add({"lost events", count(json["lost_events"])});
+  table.add({"gaps", count(json["gaps"])});
+  table.add({"open spans", count(json["open_spans"])});
+  table.add({"damaged", fmt::format("{} bytes in {} places", count(json["damaged"]["bytes"]),
+                                    count(json["damaged"]["count"]))});
+  table.add(
+      {"clock",
+       fmt::format("{}, {:.6f} ns a tick{}", text_of(clock["source"]), clock["ns_per_tick"].get<double>(),
+                   clock["calibrated"].get<bool>() ? "" : " (guessed: too short to calibrate)")});
+  std::string out = table.text(terminal);
+  return out.erase(0, out.find('\n') + 1);  // it has no titles
+}
+
+}  // namespace
+
+std::string description_text(const Json& json, const Terminal& terminal) {
+  std::string out = facts_text(json, terminal);
+  out += section(terminal, "Processes", processes_text(json, terminal));
+  if (!json["loaders"].empty()) out += section(terminal, "Loaders", loaders_text(json, terminal));
+  out += section(terminal, "Records", counts_text(json["records"], "kind", terminal));
+  out += section(terminal, "Frames", counts_text(json["frames"], "type", terminal));
+  if (json["damaged"]["count"].get<std::uint64_t>() > 0)
+    out += section(terminal, "Damage", damage_text(json["damaged"], terminal));
+  return out;
+}
+
+}  // namespace lotus::analyzer

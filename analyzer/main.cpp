@@ -1,0 +1,54 @@
+// lotus-analyze: reads traces. Exit codes: 0 done, 1 the trace is unusable, 2 wrong usage.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <new>
+
+#include "commands/command.hpp"
+#include "trace/error.hpp"
+
+namespace {
+
+using namespace lotus::analyzer;
+
+int complain(const char* what, int code) {
+  fmt::print(stderr, "lotus-analyze: {}\n", what);
+  return code;
+}
+
+int run(const Run& work) {
+  try {
+    work();
+    return 0;
+  } catch (const Unusable& error) {
+    return complain(error.what(), 1);
+  } catch (const WrongUsage& error) {
+    return complain(error.what(), 2);
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory; free some or run it on a larger machine", 1);
+  } catch (const std::exception& error) {
+    return complain(error.what(), 1);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Reads Lotus traces: where the time of an ML input pipeline goes.", "lotus-analyze");
+  app.set_version_flag("--version", "lotus-analyze " LOTUS_VERSION);
+  app.require_subcommand(1);
+  app.footer("With no TRACE, a command reads the newest *.lotus in the working directory.");
+  Run work;
+  for (const Command& command : commands()) {
+    CLI::App* sub = app.add_subcommand(command.name, command.synopsis);
+    sub->footer(command.usage);
+    sub->final_callback([&work, prepared = command.prepare(*sub)] { work = prepared; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return run(work);
+}

@@ -1,0 +1,272 @@
+#include "report/collector.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace lotus::analyzer {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+}  // namespace
+
+std::int64_t Collector::ns(const Span& span) const { return trace_->clock.duration_ns(span.ticks()); }
+
+void Collector::begin(const Trace& trace) {
+  trace_ = &trace;
+  findings_.files.push_back(trace.source.path());
+  op_by_index_.clear();
+}
+
+OpFinding& Collector::finding_of(const Op& op) {
+  if (op.index >= op_by_index_.size()) op_by_index_.resize(op.index + 1);
+  OpFinding*& slot = op_by_index_[op.index];
+  if (slot != nullptr) return *slot;
+  OpFinding*& shared = op_by_key_[{op.role, op.name, op.qualified, op.file, op.line}];
+  if (shared == nullptr) {
+    shared = &ops_.emplace_back();
+    shared->op = op;
+  }
+  return *(slot = shared);
+}
+
+LoaderFinding& Collector::loader_of(const Process& training, std::uint64_t iterator) {
+  const Loader* loader = training.loader_of(iterator);
+  const std::uint64_t id = loader == nullptr ? 0 : loader->id;
+  const auto [slot, fresh] = loader_slots_.try_emplace({&training, id}, findings_.loaders.size());
+  if (!fresh) return findings_.loaders[slot->second];
+  LoaderFinding& finding = findings_.loaders.emplace_back();
+  finding.file = findings_.files.size() - 1;
+  finding.training = &training;
+  if (loader != nullptr) finding.loader = *loader;
+  return finding;
+}
+
+WorkerFinding& Collector::worker_of(const Process& process) {
+  const auto [slot, fresh] = worker_slots_.try_emplace(&process, findings_.workers.size());
+  if (!fresh) return findings_.workers[slot->second];
+  if (process.worker_of) loader_of(*process.worker_of->training, process.worker_of->iterator);
+  WorkerFinding& finding = findings_.workers.emplace_back();
+  finding.file = findings_.files.size() - 1;
+  finding.process = &process;
+  if (!process.worker_of) return finding;
+  const WorkerOf& of = *process.worker_of;
+  finding.id = static_cast<std::int64_t>(of.worker);
+  finding.loader = static_cast<std::size_t>(&loader_of(*of.training, of.iterator) - findings_.loaders.data());
+  return finding;
+}
+
+void Collector::on_span(const Span& span) {
+  switch (span.kind()) {
+    case Kind::op:
+      return on_op(span);
+    case Kind::sample:
+      return on_sample(span);
+    case Kind::fetch:
+      return on_fetch(span);
+    case Kind::next:
+      return on_next(span);
+    case Kind::worker_loop:
+      return on_worker_loop(span.stream, span.data, span.end);
+    case Kind::serialize:
+      findings_.bytes += static_cast<double>(span.data.bytes);
+      return findings_.serialize.add(ns(span));
+    case Kind::send:
+      return findings_.send.add(ns(span));
+    case Kind::deserialize:
+      return findings_.deserialize.add(ns(span));
+    case Kind::pin:
+      return findings_.pin.add(ns(span));
+    default:
+      return;
+  }
+}
+
+void Collector::on_op(const Span& span) {
+  if (!span.is_op()) return;
+  OpFinding& finding = finding_of(*span.data.op);
+  if (span.ended == Ended::error || span.ended == Ended::lost) ++finding.errors;
+  if (span.ended == Ended::lost) return;  // when it ended is not known
+  const std::int64_t took = ns(span);
+  finding.wall.add(took);
+  finding.under_10ms += took < 10 * kMs ? 1 : 0;
+  finding.under_100us += took < kMs / 10 ? 1 : 0;
+  const auto self = static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));
+  finding.self += self;
+  if (span.data.fetch != kNoSpan) finding.fetch_self += self;
+  if (!span.data.has_cpu) return;
+  finding.measured_cpu += static_cast<double>(span.data.cpu_ns);
+  finding.measured_wall += static_cast<double>(took);
+}
+
+void Collector::on_sample(const Span& span) {
+  const bool outermost = span.data.sample == static_cast<std::int32_t>(span.depth);
+  if (!outermost || span.ended == Ended::empty || span.ended == Ended::lost) return;
+  const std::int64_t took = ns(span);
+  findings_.sample.add(took);
+  if (findings_.slow.size() < kSlowest || took > findings_.slow.back().ns) keep_slow(span, took);
+}
+
+void Collector::keep_slow(const Span& span, std::int64_t took) {
+  auto& slow = findings_.slow;
+  SlowSample sample{static_cast<std::int64_t>(span.data.fields[0]), {}, took, span.stream.process->pid, {}};
+  if (span.data.has_path) sample.path = span.stream.sample_path;
+  if (span.data.op != nullptr) sample.op = span.data.op->name;
+  const auto slower = [](const SlowSample& a, const SlowSample& b) { return a.ns > b.ns; };
+  slow.insert(std::upper_bound(slow.begin(), slow.end(), sample, slower), std::move(sample));
+  if (slow.size() > kSlowest) slow.pop_back();
+}
+
+void Collector::on_fetch(const Span& span) {
+  const Fetched fetched = span.fetched();
+  if (fetched == Fetched::empty || span.ended == Ended::lost) return;
+  if (fetched == Fetched::failed) {
+    ++findings_.failed_batches;
+    return;
+  }
+  const std::int64_t took = ns(span);
+  const Process& process = *span.stream.process;
+  findings_.fetch.add(took);
+  findings_.outside_ops += static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));
+  if (span.data.has_cpu) {
+    findings_.fetch_cpu += static_cast<double>(span.data.cpu_ns);
+    findings_.fetch_cpu_wall += static_cast<double>(took);
+  }
+  const bool by_training = span.data.fields[0] != 0;
+  if (by_training) {
+    loader_of(process, span.data.fields[0]).fetch.add(took);
+    return;
+  }
+  if (process.worker_of) loader_of(*process.worker_of->training, process.worker_of->iterator).fetch.add(took);
+  WorkerFinding& worker = worker_of(process);
+  ++worker.batches;
+  worker.fetch += static_cast<double>(took);
+  findings_.quality.busy += static_cast<double>(took);
+}
+
+// Training runs from the end of a __next__ that gave a batch to the start of the following one.
+void Collector::on_next(const Span& span) {
+  const Process& process = *span.stream.process;
+  Iteration& iteration = iterations_[{&process, span.data.fields[0], span.data.fields[1]}];
+  if (iteration.stepping) {
+    const Interval step{iteration.last, span.data.start};
+    findings_.train_step.add(ns(step));
+    loader_of(process, span.data.fields[0]).train_step.add(ns(step));
+  }
+  iteration.first = std::min(iteration.first, span.data.start);
+  iteration.last = span.end;
+  iteration.next += static_cast<double>(ns(span));
+  iteration.stepping = span.ended == Ended::returned;
+}
+
+void Collector::on_worker_loop(const Stream& stream, const OpenSpan& span, std::uint64_t end) {
+  WorkerFinding& worker = worker_of(*stream.process);
+  worker.id = static_cast<std::int64_t>(span.fields[0]);
+  worker.life += static_cast<double>(ns({span.start, end}));
+}
+
+void Collector::on_open_span(const Stream& stream, const OpenSpan& span, std::size_t) {
+  if (span.kind == Kind::worker_loop) {
+    on_worker_loop(stream, span, span.start);
+    unended_loops_.emplace_back(stream.process, span.start);
+  }
+}
+
+void Collector::on_point(const Stream&, const Record& record, std::uint64_t) {
+  if (record.kind != Kind::received) return;
+  ++findings_.queue_samples;
+  findings_.queue_sum += static_cast<double>(record.u[4]);
+  findings_.queue_most = std::max(findings_.queue_most, record.u[4]);
+}
+
+void Collector::on_batch(const Batch& batch) {
+  if (batch.waited()) {
+    const std::int64_t took = batch.out_of_order ? kOutOfOrderNs : ns(batch.wait);
+    findings_.wait.add(took);
+    loader_of(*batch.key.training, batch.key.iterator).wait.add(took);
+    findings_.out_of_order += batch.out_of_order ? 1 : 0;
+    findings_.wait_over_500ms += took > 500 * kMs ? 1 : 0;
+    findings_.wait_over_1ms += took > kMs ? 1 : 0;
+    findings_.wait_under_1ms_in_order += took < kMs && !batch.out_of_order ? 1 : 0;
+  }
+  if (batch.consumed == kUnknown || batch.fetched != Fetched::made) return;
+  const std::int64_t delay = trace_->clock.ns(batch.consumed) - trace_->clock.ns(batch.fetch.end);
+  findings_.delay.add(delay);
+  findings_.delay_over_500ms += delay > 500 * kMs ? 1 : 0;
+  findings_.delay_under_250ms += delay < 250 * kMs ? 1 : 0;
+}
+
+void Collector::end(const Reading& reading) {
+  for (const auto& [process, start] : unended_loops_) {
+    const auto extent = reading.by_process.find(process->number);
+    if (extent != reading.by_process.end())
+      worker_of(*process).life += static_cast<double>(ns(Interval{start, extent->second.last}));
+  }
+  unended_loops_.clear();
+  std::set<const Process*> training;
+  for (const auto& [key, iteration] : iterations_) training.insert(std::get<0>(key));
+  const auto duration = static_cast<double>(trace_->clock.duration_ns(reading.whole.ticks()));
+  findings_.duration += duration;
+  findings_.wall += duration * static_cast<double>(std::max<std::size_t>(1, training.size()));
+  findings_.processes += reading.by_process.size();
+  fold_iterations();
+  fold_quality(reading);
+}
+
+void Collector::fold_iterations() {
+  for (const auto& [key, iteration] : iterations_) {
+    const auto& [process, iterator, reset] = key;
+    LoaderFinding& loader = loader_of(*process, iterator);
+    const auto loop = static_cast<double>(ns(Interval{iteration.first, iteration.last}));
+    loader.next += iteration.next;
+    loader.loop += loop;
+    ++loader.epochs;
+    findings_.next += iteration.next;
+    findings_.loop += loop;
+    findings_.quality.busy += loop;
+    findings_.cores = std::max(findings_.cores, process->cores);
+  }
+  iterations_.clear();
+}
+
+void Collector::fold_quality(const Reading& reading) {
+  QualityFinding& quality = findings_.quality;
+  std::uint64_t told = 0;
+  for (const auto& [number, process] : trace_->catalog.processes()) {
+    const auto extent = reading.by_process.find(number);
+    const double pairs =
+        extent == reading.by_process.end() ? 0 : static_cast<double>(extent->second.records) / 2;
+    quality.own_cost += pairs * static_cast<double>(process->pair_cost_ps) / 1000;
+    if (!process->end) continue;
+    told += process->end->lost_events;
+    quality.lost_definitions += process->end->lost_definitions;
+    quality.dropped_spans += process->end->dropped_spans;
+    quality.own_cost += static_cast<double>(trace_->clock.duration_ns(process->end->flush_ticks));
+  }
+  quality.events += reading.whole.records;
+  quality.lost_events += std::max(told, reading.lost_records);
+  quality.gaps += reading.gaps;
+  quality.open_spans += reading.open_spans;
+  quality.truncated = quality.truncated || trace_->truncated();
+  quality.interrupted = quality.interrupted || (trace_->trailer && trace_->trailer->interrupted != 0);
+  quality.calibrated = quality.calibrated && trace_->clock.calibrated();
+  for (const Damage* damage : {&trace_->damage, &reading.damage}) {
+    quality.damage.count += damage->count;
+    quality.damage.bytes += damage->bytes;
+    quality.damage.events += damage->events;
+  }
+}
+
+Findings Collector::take() {
+  for (auto& op : ops_)
+    if (!op.wall.empty() || op.errors > 0) findings_.ops.push_back(std::move(op));
+  std::sort(findings_.ops.begin(), findings_.ops.end(), [](const OpFinding& a, const OpFinding& b) {
+    return a.fetch_self != b.fetch_self ? a.fetch_self > b.fetch_self : a.op.name < b.op.name;
+  });
+  std::stable_sort(findings_.workers.begin(), findings_.workers.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.file, a.process->number) < std::tuple(b.file, b.process->number);
+  });
+  return std::move(findings_);
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,68 @@
+// Collects the findings of a report while traces stream by.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "model/reading.hpp"
+#include "model/visitor.hpp"
+#include "report/findings.hpp"
+#include "trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+class Collector : public Visitor {
+ public:
+  static constexpr std::size_t kSlowest = 10;
+
+  // Brackets the visits of one trace, which must live as long as the collector.
+  void begin(const Trace& trace);
+  void end(const Reading& reading);
+
+  // All that was collected; the collector is empty afterwards.
+  Findings take();
+
+  void on_span(const Span& span) override;
+  void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
+  void on_batch(const Batch& batch) override;
+  void on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) override;
+
+ private:
+  using IteratorKey = std::tuple<const Process*, std::uint64_t, std::uint64_t>;  // process, iterator, reset
+  struct Iteration {
+    std::uint64_t first = kUnknown, last = 0;  // ticks
+    double next = 0;
+    bool stepping = false;  // the last __next__ gave a batch: training runs
+  };
+
+  void on_op(const Span& span);
+  void on_sample(const Span& span);
+  void on_fetch(const Span& span);
+  void on_next(const Span& span);
+  void on_worker_loop(const Stream& stream, const OpenSpan& span, std::uint64_t end);
+  OpFinding& finding_of(const Op& op);
+  LoaderFinding& loader_of(const Process& training, std::uint64_t iterator);
+  WorkerFinding& worker_of(const Process& process);
+  void keep_slow(const Span& span, std::int64_t ns);
+  void fold_iterations();
+  void fold_quality(const Reading& reading);
+  std::int64_t ns(const Span& span) const;
+  std::int64_t ns(const Interval& interval) const { return trace_->clock.duration_ns(interval.ticks()); }
+
+  Findings findings_;
+  const Trace* trace_ = nullptr;
+  std::deque<OpFinding> ops_;
+  std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, OpFinding*> op_by_key_;
+  std::vector<OpFinding*> op_by_index_;                                           // of the current trace
+  std::map<std::pair<const Process*, std::uint64_t>, std::size_t> loader_slots_;  // by loader id
+  std::unordered_map<const Process*, std::size_t> worker_slots_;
+  std::map<IteratorKey, Iteration> iterations_;                          // of the current trace
+  std::vector<std::pair<const Process*, std::uint64_t>> unended_loops_;  // worker loops: process, start
+};
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,25 @@
+#include "report/findings.hpp"
+
+#include <algorithm>
+
+namespace lotus::analyzer {
+
+std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
+  const bool own = op.measured_wall > 0;
+  const double cpu = own ? op.measured_cpu : findings.fetch_cpu;
+  const double wall = own ? op.measured_wall : findings.fetch_cpu_wall;
+  if (wall <= 0) return std::nullopt;
+  return op.wall.sum() * cpu / wall / 1e9;
+}
+
+double share_percent(const OpFinding& op, const Findings& findings) {
+  return findings.fetch.empty() || findings.fetch.sum() <= 0 ? 0 : 100 * op.fetch_self / findings.fetch.sum();
+}
+
+const OpFinding* dominant_op(const Findings& findings) {
+  const auto less = [](const OpFinding& a, const OpFinding& b) { return a.fetch_self < b.fetch_self; };
+  const auto most = std::max_element(findings.ops.begin(), findings.ops.end(), less);
+  return most == findings.ops.end() || most->fetch_self <= 0 ? nullptr : &*most;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,111 @@
+// What a report says, before it is put into words, tables or JSON. Times in ns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stats/series.hpp"
+#include "trace/catalog.hpp"
+#include "trace/damage.hpp"
+
+namespace lotus::analyzer {
+
+struct OpFinding {
+  Op op;
+  Series wall;                                 // of each call, nested ops included
+  double self = 0;                             // nested ops excluded, calls outside of a fetch too
+  double fetch_self = 0;                       // the same, inside of fetches only
+  double measured_cpu = 0, measured_wall = 0;  // of the calls whose CPU time was measured
+  std::uint64_t errors = 0;                    // left by an exception
+  std::uint64_t under_10ms = 0, under_100us = 0;
+};
+
+struct LoaderFinding {
+  std::size_t file = 0;  // position in Findings::files
+  const Process* training = nullptr;
+  std::optional<Loader> loader;  // its definition, unless that is lost
+  std::uint64_t epochs = 0;
+  Series fetch, train_step, wait;
+  double next = 0;  // inside __next__
+  double loop = 0;  // from the first __next__ of an epoch to the end of its last
+
+  std::optional<double> waited_percent() const {
+    return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
+  }
+};
+
+struct WorkerFinding {
+  std::size_t file = 0;
+  const Process* process = nullptr;
+  std::int64_t id = -1;
+  std::optional<std::size_t> loader;  // position in Findings::loaders
+  std::uint64_t batches = 0;
+  double fetch = 0;
+  double life = 0;  // of its loop; one that never ended: until its last record
+
+  std::optional<double> busy_percent() const {
+    return life > 0 ? std::optional(100 * fetch / life) : std::nullopt;
+  }
+};
+
+struct SlowSample {
+  std::int64_t index = -1;
+  std::string path;  // empty: none is known
+  std::int64_t ns = 0;
+  std::uint32_t pid = 0;
+  std::string op;  // that took most of it; empty: none
+};
+
+struct QualityFinding {
+  std::uint64_t events = 0, lost_events = 0, lost_definitions = 0, dropped_spans = 0;
+  std::uint64_t gaps = 0, open_spans = 0;
+  bool truncated = false, interrupted = false, calibrated = true;
+  Damage damage;
+  double own_cost = 0, busy = 0;  // of the tracer; of the traced program while it loaded or trained
+
+  std::optional<double> overhead_percent() const {
+    return busy > 0 ? std::optional(100 * own_cost / busy) : std::nullopt;
+  }
+};
+
+struct Findings {
+  std::vector<std::string> files;
+  std::uint64_t processes = 0;
+  std::uint64_t cores = 0;  // of the machine, 0: unknown
+  double duration = 0;      // first to last record, summed over the files
+  double wall = 0;          // the same, once for each training process
+  QualityFinding quality;
+
+  std::vector<OpFinding> ops;
+  double fetch_cpu = 0, fetch_cpu_wall = 0;  // over the fetches whose CPU time was measured
+  double outside_ops = 0;                    // inside of fetches, outside of ops
+  Series fetch, sample, train_step;
+  std::uint64_t failed_batches = 0;  // making them raised
+
+  Series wait, delay;
+  std::uint64_t out_of_order = 0;
+  std::uint64_t wait_over_500ms = 0, wait_over_1ms = 0, wait_under_1ms_in_order = 0;
+  std::uint64_t delay_over_500ms = 0, delay_under_250ms = 0;
+
+  Series serialize, send, deserialize, pin;
+  double bytes = 0;
+  std::uint64_t queue_samples = 0, queue_most = 0;
+  double queue_sum = 0;
+
+  double next = 0, loop = 0;  // see LoaderFinding
+  std::vector<LoaderFinding> loaders;
+  std::vector<WorkerFinding> workers;
+  std::vector<SlowSample> slow;  // slowest first
+};
+
+// Seconds of CPU of an op, from the calls that were measured; nothing measured anywhere: none.
+std::optional<double> cpu_of(const OpFinding& op, const Findings& findings);
+// Share of an op's own time in the time of all fetches.
+double share_percent(const OpFinding& op, const Findings& findings);
+// The op with the greatest share, or nullptr.
+const OpFinding* dominant_op(const Findings& findings);
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,214 @@
+#include <nlohmann/json.hpp>
+
+#include "report/report.hpp"
+#include "report/verdict.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kNsPerMs = 1e6;
+constexpr double kNsPerS = 1e9;
+
+Json number_or_null(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
+
+Json share_of(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? Json(nullptr) : Json(100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// STATS, in ms; all null where there are no values.
+Json stats_of(const Series& series) {
+  const Summary s = series.summary();
+  const std::pair<const char*, double> rows[] = {{"mean", s.mean}, {"std", s.std}, {"min", s.min},
+                                                 {"p25", s.p25},   {"p50", s.p50}, {"p75", s.p75},
+                                                 {"p90", s.p90},   {"p99", s.p99}, {"max", s.max}};
+  Json json;
+  for (const auto& [name, ns] : rows) json[name] = series.empty() ? Json(nullptr) : Json(ns / kNsPerMs);
+  return json;
+}
+
+Json trace_json(const Findings& f) {
+  const QualityFinding& q = f.quality;
+  return {{"files", f.files.size()},
+          {"paths", f.files},
+          {"processes", f.processes},
+          {"workers", f.workers.size()},
+          {"cores", f.cores},
+          {"duration_s", f.duration / kNsPerS},
+          {"events", q.events},
+          {"lost_events", q.lost_events},
+          {"lost_definitions", q.lost_definitions},
+          {"dropped_spans", q.dropped_spans},
+          {"gaps", q.gaps},
+          {"open_spans", q.open_spans},
+          {"truncated", q.truncated},
+          {"interrupted", q.interrupted},
+          {"damaged_bytes", q.damage.bytes},
+          {"damaged_ranges", q.damage.count},
+          {"clock_calibrated", q.calibrated},
+          {"overhead_percent", number_or_null(q.overhead_percent())}};
+}
+
+Json verdict_json(const Findings& findings) {
+  const Verdict verdict = verdict_of(findings);
+  const OpFinding* op = dominant_op(findings);
+  return {{"bound", name_of(verdict.bound)},
+          {"waited_percent", number_or_null(verdict.waited_percent)},
+          {"waited_s", findings.next / kNsPerS},
+          {"loop_s", findings.loop / kNsPerS},
+          {"dominant_op", op == nullptr ? Json(nullptr) : Json(op->op.name)},
+          {"workers", verdict.workers},
+          {"workers_needed", verdict.workers_needed ? Json(*verdict.workers_needed) : Json(nullptr)},
+          {"message", verdict.message}};
+}
+
+const char* name_of(OpRole role) {
+  static constexpr const char* kNames[] = {"transform", "frame", "loader", "collate", "runner"};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+Json op_json(const OpFinding& op, const Findings& findings) {
+  const Summary s = op.wall.summary();
+  const double median = s.p50 / kNsPerMs;
+  return {{"name", op.op.name},
+          {"count", s.count},
+          {"total_s", op.wall.sum() / kNsPerS},
+          {"self_s", op.self / kNsPerS},
+          {"cpu_s", number_or_null(cpu_of(op, findings))},
+          {"mean_ms", s.mean / kNsPerMs},
+          {"std_ms", s.std / kNsPerMs},
+          {"min_ms", s.min / kNsPerMs},
+          {"median_ms", median},
+          {"p50_ms", median},
+          {"p90_ms", s.p90 / kNsPerMs},
+          {"p99_ms", s.p99 / kNsPerMs},
+          {"max_ms", s.max / kNsPerMs},
+          {"share_percent", share_percent(op, findings)},
+          {"under_10ms_percent", share_of(op.under_10ms, s.count)},
+          {"under_100us_percent", share_of(op.under_100us, s.count)},
+          {"errors", op.errors},
+          {"role", name_of(op.op.role)},
+          {"qualified", op.op.qualified},
+          {"file", op.op.file},
+          {"line", op.op.line}};
+}
+
+// The reference's statistics before and after dropping d < Q1 − 2·(Q3 − Q1), the last partial batch.
+Json preprocess_json(const Series& series) {
+  const Summary s = series.summary();
+  Json json = {{"count", s.count}, {"total_s", series.sum() / kNsPerS}, {"preprocess_ms", stats_of(series)}};
+  json["std_percent"] = s.mean > 0 ? Json(100 * s.std / s.mean) : Json(nullptr);
+  json["iqr_ms"] = series.empty() ? Json(nullptr) : Json((s.p75 - s.p25) / kNsPerMs);
+  return json;
+}
+
+Json batches_json(const Findings& f) {
+  const Summary s = f.fetch.summary();
+  Json json = preprocess_json(f.fetch);
+  json["failed"] = f.failed_batches;
+  json["samples"] = f.sample.count();
+  json["sample_ms"] = stats_of(f.sample);
+  json["trimmed"] = preprocess_json(f.fetch.at_least(s.p25 - 2 * (s.p75 - s.p25)));
+  return json;
+}
+
+Json wait_json(const Findings& f) {
+  const std::uint64_t n = f.wait.count();
+  return {{"count", n},
+          {"total_s", f.wait.sum() / kNsPerS},
+          {"stall_percent", f.wall > 0 ? Json(100 * f.wait.sum() / f.wall) : Json(nullptr)},
+          {"out_of_order", f.out_of_order},
+          {"out_of_order_percent", share_of(f.out_of_order, n)},
+          {"over_500ms_percent", share_of(f.wait_over_500ms, n)},
+          {"over_1ms_percent", share_of(f.wait_over_1ms, n)},
+          {"under_1ms_in_order_percent", share_of(f.wait_under_1ms_in_order, n)},
+          {"ms", stats_of(f.wait)}};
+}
+
+Json delay_json(const Findings& f) {
+  const std::uint64_t n = f.delay.count();
+  return {{"count", n},
+          {"over_500ms_percent", share_of(f.delay_over_500ms, n)},
+          {"under_250ms_percent", share_of(f.delay_under_250ms, n)},
+          {"ms", stats_of(f.delay)}};
+}
+
+Json loader_json(const LoaderFinding& finding) {
+  Json json = {{"pid", finding.training->pid}};
+  if (finding.loader) {
+    const Loader& l = *finding.loader;
+    json.update({{"id", l.id},
+                 {"dataset", l.dataset},
+                 {"length", l.length},
+                 {"workers", l.workers},
+                 {"prefetch", l.prefetch},
+                 {"batch_size", l.batch_size},
+                 {"pin_memory", l.pin_memory},
+                 {"persistent", l.persistent},
+                 {"in_order", l.in_order}});
+  }
+  json["epochs"] = finding.epochs;
+  json["batches"] = finding.fetch.count();
+  json["waited_percent"] = number_or_null(finding.waited_percent());
+  json["preprocess_ms"] = stats_of(finding.fetch);
+  json["wait_ms"] = stats_of(finding.wait);
+  json["train_step_ms"] = stats_of(finding.train_step);
+  return json;
+}
+
+Json worker_json(const WorkerFinding& worker, const Findings& findings) {
+  Json json = {{"pid", worker.process->pid},
+               {"id", worker.id},
+               {"batches", worker.batches},
+               {"busy_percent", number_or_null(worker.busy_percent())},
+               {"fetch_s", worker.fetch / kNsPerS},
+               {"lifetime_s", worker.life / kNsPerS},
+               {"loader", nullptr}};
+  if (worker.loader && findings.loaders[*worker.loader].loader)
+    json["loader"] = findings.loaders[*worker.loader].loader->id;
+  return json;
+}
+
+Json sample_json(const SlowSample& sample) {
+  return {{"index", sample.index},
+          {"path", sample.path.empty() ? Json(nullptr) : Json(sample.path)},
+          {"ms", static_cast<double>(sample.ns) / kNsPerMs},
+          {"op", sample.op.empty() ? Json(nullptr) : Json(sample.op)},
+          {"pid", sample.pid}};
+}
+
+template <class Row, class Make>
+Json list_of(const std::vector<Row>& rows, Make make) {
+  Json list = Json::array();
+  for (const auto& row : rows) list.push_back(make(row));
+  return list;
+}
+
+}  // namespace
+
+Json report_json(const Findings& f) {
+  Json json = {{"schema", 1}, {"trace", trace_json(f)}, {"verdict", verdict_json(f)}};
+  json["ops"] = list_of(f.ops, [&](const auto& op) { return op_json(op, f); });
+  json["outside_ops_s"] = f.outside_ops / kNsPerS;
+  json["batches"] = batches_json(f);
+  json["wait"] = wait_json(f);
+  json["delay"] = delay_json(f);
+  json["train_step_ms"] = stats_of(f.train_step);
+  json["queue"] = {
+      {"samples", f.queue_samples},
+      {"mean_depth",
+       f.queue_samples == 0 ? Json(nullptr) : Json(f.queue_sum / static_cast<double>(f.queue_samples))},
+      {"max_depth", f.queue_most}};
+  json["transfer"] = {{"bytes", f.bytes},
+                      {"serialize_ms", stats_of(f.serialize)},
+                      {"send_ms", stats_of(f.send)},
+                      {"deserialize_ms", stats_of(f.deserialize)}};
+  json["pin"] = {{"count", f.pin.count()}, {"ms", stats_of(f.pin)}};
+  json["loaders"] = list_of(f.loaders, loader_json);
+  json["workers"] = list_of(f.workers, [&](const auto& worker) { return worker_json(worker, f); });
+  json["slow_samples"] = list_of(f.slow, sample_json);
+  return json;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,19 @@
+// The tables of the text report. Each returns whole lines, or nothing where there is nothing to show.
+#pragma once
+
+#include <string>
+
+#include "report/findings.hpp"
+#include "text/terminal.hpp"
+
+namespace lotus::analyzer {
+
+std::string ops_text(const Findings& findings, const Terminal& terminal);
+std::string times_text(const Findings& findings, const Terminal& terminal);
+std::string shares_text(const Findings& findings, const Terminal& terminal);
+std::string workers_text(const Findings& findings, const Terminal& terminal);
+std::string slow_text(const Findings& findings, const Terminal& terminal);
+std::string loaders_text(const Findings& findings, const Terminal& terminal);
+std::string quality_text(const Findings& findings, const Terminal& terminal);
+
+}  // namespace lotus::analyzer

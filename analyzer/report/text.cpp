@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/report.hpp"
+#include "report/sections.hpp"
+#include "report/verdict.hpp"
+#include "text/escape.hpp"
+#include "text/table.hpp"
+#include "text/units.hpp"
+#include "text/utf8.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+Style colour_of(Bound bound) {
+  switch (bound) {
+    case Bound::input:
+      return Style::red;
+    case Bound::compute:
+      return Style::green;
+    default:
+      return Style::yellow;
+  }
+}
+
+// The sentence, its first part (up to the first colon) in the verdict's colour.
+std::string verdict_text(const Findings& findings, const Terminal& terminal) {
+  const Verdict verdict = verdict_of(findings);
+  const std::string text = wrapped(verdict.message, terminal.width);
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return terminal.styled(Style::bold, text) + "\n";
+  return terminal.styled(colour_of(verdict.bound), text.substr(0, colon)) + text.substr(colon) + "\n";
+}
+
+std::string context_text(const Findings& f, const Terminal& terminal) {
+  std::string files = escaped(f.files.front());
+  if (f.files.size() > 1) files += fmt::format(" and {} more", f.files.size() - 1);
+  const std::string facts =
+      fmt::format("{}: {} process{}, {} worker{}, {}, {} events", files, f.processes,
+                  f.processes == 1 ? "" : "es", f.workers.size(), f.workers.size() == 1 ? "" : "s",
+                  human_time(f.duration), human_count(f.quality.events));
+  return terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n";
+}
+
+std::string section(const Terminal& terminal, const std::string& title, const std::string& note,
+                    const std::string& body) {
+  if (body.empty()) return {};
+  std::string heading = terminal.styled(Style::bold, title);
+  const std::string rest = note.empty() ? "" : shortened("  " + note, terminal.width - display_width(title));
+  return "\n" + heading + terminal.styled(Style::dim, rest) + "\n" + body;
+}
+
+}  // namespace
+
+std::string report_text(const Findings& findings, const Terminal& terminal) {
+  std::string out = verdict_text(findings, terminal) + context_text(findings, terminal);
+  out += section(terminal, "Operations", "share: own time, nested operations excluded, of all preprocessing",
+                 ops_text(findings, terminal));
+  out += section(terminal, "Batches", "times per batch", times_text(findings, terminal));
+  out += section(terminal, "Waiting", "", shares_text(findings, terminal));
+  out += section(terminal, "Workers", "busy: share of a worker's life spent preprocessing",
+                 workers_text(findings, terminal));
+  out += section(terminal, "Slowest samples", "", slow_text(findings, terminal));
+  out += section(terminal, "Loaders", "waited: share of its training loop", loaders_text(findings, terminal));
+  out += section(terminal, "Trace quality", "", quality_text(findings, terminal));
+  return out;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,147 @@
+#include "report/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "text/escape.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+// The loader that training waited for longest: what is said about workers is said about it.
+const LoaderFinding* worst_loader(const Findings& findings) {
+  const auto less = [](const LoaderFinding& a, const LoaderFinding& b) { return a.next < b.next; };
+  const auto worst = std::max_element(findings.loaders.begin(), findings.loaders.end(), less);
+  return worst == findings.loaders.end() ? nullptr : &*worst;
+}
+
+std::optional<std::uint64_t> needed_workers(const LoaderFinding& loader) {
+  if (loader.fetch.empty() || loader.train_step.mean() <= 0) return std::nullopt;
+  const double ratio = std::ceil(loader.fetch.mean() / loader.train_step.mean());
+  return static_cast<std::uint64_t>(std::clamp(ratio, 1.0, 1e6));
+}
+
+std::string workers(std::uint64_t count) { return fmt::format("{} worker{}", count, count == 1 ? "" : "s"); }
+
+std::string head(const Findings& findings, const Verdict& verdict) {
+  const std::string share = human_percent(*verdict.waited_percent);
+  const std::string times = fmt::format("({} of {})", human_time(findings.next), human_time(findings.loop));
+  switch (verdict.bound) {
+    case Bound::input:
+      return fmt::format("Training is input-bound: it waited for data {} of the time {}", share, times);
+    case Bound::compute:
+      return fmt::format("Training is the limit, not its input: it waited for data only {} of the time {}",
+                         share, times);
+    default:
+      return fmt::format("Training and its input are about balanced: it waited for data {} of the time {}",
+                         share, times);
+  }
+}
+
+std::string about_op(const Findings& findings) {
+  const OpFinding* op = dominant_op(findings);
+  if (op == nullptr) return {};
+  return fmt::format("; {} is {} of preprocessing", escaped(op->op.name),
+                     human_percent(share_percent(*op, findings)));
+}
+
+std::string about_loader(const Findings& findings, const LoaderFinding& worst) {
+  if (findings.loaders.size() < 2) return {};
+  const std::string dataset = worst.loader ? escaped(worst.loader->dataset) : "of unknown settings";
+  const std::uint64_t id = worst.loader ? worst.loader->id : 0;
+  return fmt::format("; of {} loaders, {} ({}) kept it waiting longest, {} of its loop",
+                     findings.loaders.size(), id, dataset, human_percent(worst.waited_percent().value_or(0)));
+}
+
+std::string reason_of(const LoaderFinding& loader) {
+  return fmt::format("(a batch takes {} to make and {} to train on)", human_time(loader.fetch.mean()),
+                     human_time(loader.train_step.mean()));
+}
+
+std::string beyond_cores(const Findings& findings, std::uint64_t present, std::uint64_t needed) {
+  const OpFinding* op = dominant_op(findings);
+  const std::string cheaper = op == nullptr ? "the preprocessing" : escaped(op->op.name);
+  if (present < findings.cores)
+    return fmt::format(
+        "more workers help only up to the {} cores of this machine, keeping up would take {}: "
+        "make {} cheaper as well",
+        findings.cores, needed, cheaper);
+  return fmt::format(
+      "more workers would not help, {} already fill the {} core{} and keeping up would take {}: make {} "
+      "cheaper",
+      present, findings.cores, findings.cores == 1 ? "" : "s", needed, cheaper);
+}
+
+// Would more workers help?
+std::string advice(const Findings& findings, const Verdict& verdict, const LoaderFinding& loader) {
+  if (verdict.bound == Bound::compute) return "; more workers would gain nothing";
+  if (!verdict.workers_needed)
+    return "; too few batches were trained on to say whether more workers would help";
+  const std::uint64_t needed = *verdict.workers_needed;
+  const std::uint64_t present = verdict.workers;
+  const bool cores_suffice = findings.cores == 0 || needed <= findings.cores;
+  if (present == 0 && cores_suffice)
+    return fmt::format(
+        "; it was made by the training process itself: num_workers={} would make it meanwhile {}", needed,
+        reason_of(loader));
+  if (present == 0)
+    return fmt::format(
+        "; it was made by the training process itself: num_workers={} would use all cores, keeping up takes "
+        "{} {}",
+        findings.cores, needed, reason_of(loader));
+  if (needed > present && cores_suffice)
+    return fmt::format("; {} instead of {} would keep up {}", workers(needed), present, reason_of(loader));
+  if (needed > present)
+    return fmt::format("; {} {}", beyond_cores(findings, present, needed), reason_of(loader));
+  return fmt::format(
+      "; {} {} enough on average, batches come unevenly (the slowest 1 % take {} times the median)",
+      workers(present), present == 1 ? "is" : "are",
+      fmt::format("{:.1f}", loader.fetch.quantile(0.99) / std::max(1.0, loader.fetch.quantile(0.5))));
+}
+
+std::string nothing_to_judge(const Findings& findings) {
+  if (findings.quality.events == 0) return "Nothing was recorded: the trace holds no event.";
+  if (findings.fetch.empty())
+    return "No batch was recorded: while it was traced, the program got none from a DataLoader.";
+  return fmt::format("Too little was recorded to judge: {} batch{} made, and no training loop asked for one.",
+                     human_count(findings.fetch.count()), findings.fetch.count() == 1 ? " was" : "es were");
+}
+
+}  // namespace
+
+const char* name_of(Bound bound) {
+  switch (bound) {
+    case Bound::input:
+      return "input";
+    case Bound::compute:
+      return "compute";
+    case Bound::balanced:
+    case Bound::unknown:
+      return "balanced";
+  }
+  return "balanced";
+}
+
+Verdict verdict_of(const Findings& findings) {
+  Verdict verdict;
+  const LoaderFinding* worst = worst_loader(findings);
+  if (worst == nullptr || findings.loop <= 0 || findings.fetch.empty()) {
+    verdict.message = nothing_to_judge(findings);
+    return verdict;
+  }
+  const double waited = 100 * findings.next / findings.loop;
+  verdict.waited_percent = waited;
+  verdict.bound = waited >= kInputBoundPercent     ? Bound::input
+                  : waited <= kComputeBoundPercent ? Bound::compute
+                                                   : Bound::balanced;
+  verdict.workers = worst->loader ? worst->loader->workers : 0;
+  verdict.workers_needed = needed_workers(*worst);
+  verdict.message = head(findings, verdict) + about_op(findings) + about_loader(findings, *worst) +
+                    advice(findings, verdict, *worst) + ".";
+  return verdict;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,28 @@
+// Is training input-bound, by how much, which op dominates, would more workers help.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "report/findings.hpp"
+
+namespace lotus::analyzer {
+
+enum class Bound { input, compute, balanced, unknown };
+
+inline constexpr double kInputBoundPercent = 15;   // waited this much or more
+inline constexpr double kComputeBoundPercent = 5;  // or this little
+
+struct Verdict {
+  Bound bound = Bound::unknown;
+  std::optional<double> waited_percent;  // of the time between the first and the last __next__ of all epochs
+  std::uint64_t workers = 0;             // of the loader that was waited for most
+  std::optional<std::uint64_t> workers_needed;  // so that it keeps up with training, by mean times
+  std::string message;                          // one sentence with its numbers
+};
+
+Verdict verdict_of(const Findings& findings);
+const char* name_of(Bound bound);
+
+}  // namespace lotus::analyzer

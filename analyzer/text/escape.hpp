@@ -1,0 +1,16 @@
+// Names and paths from a trace as text that is safe to print: they may hold any bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lotus::analyzer {
+
+// UTF-8 text without control characters: \n, \t, \r, \\ and \xNN (control characters, bytes that are no
+// UTF-8) stand for what could break a line or drive a terminal.
+std::string escaped(std::string_view bytes);
+
+// The same as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
+std::string json_string(std::string_view bytes);
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,34 @@
+// Where a command writes: standard output or a file.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace lotus::analyzer {
+
+class Output {
+ public:
+  // Standard output.
+  Output();
+  // A file, replaced if it exists; "-" is standard output. Throws Unusable when it cannot be made.
+  explicit Output(const std::string& path);
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output();
+
+  // Throws Unusable when it cannot be written, as on a full disk.
+  void write(std::string_view text);
+  // Writes what is buffered; call it at the end, so that errors are seen.
+  void close();
+  std::FILE* file() const { return file_; }
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::string name_;
+  std::FILE* file_;
+  bool owned_;
+};
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,121 @@
+#include "trace/catalog.hpp"
+
+#include <fmt/format.h>
+
+namespace lotus::analyzer {
+namespace {
+
+std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a < b ? b - a : a - b; }
+
+OpRole role_of(std::uint64_t code) {
+  return code <= static_cast<std::uint64_t>(OpRole::runner) ? static_cast<OpRole>(code) : OpRole::transform;
+}
+
+}  // namespace
+
+const Loader* Process::loader_of(std::uint64_t iterator) const {
+  const auto id = iterators.find(iterator);
+  if (id == iterators.end()) return nullptr;
+  const auto loader = loaders.find(id->second);
+  return loader == loaders.end() ? nullptr : &loader->second;
+}
+
+std::uint64_t Process::reset_at(std::uint64_t iterator, std::uint64_t ticks) const {
+  std::uint64_t reset = 0;
+  for (auto it = epochs.lower_bound({iterator, 0}); it != epochs.end() && it->first.first == iterator; ++it) {
+    if (it->second.ticks > ticks) break;
+    reset = it->first.second;
+  }
+  return reset;
+}
+
+Process& Catalog::process(std::uint32_t number) {
+  auto& slot = processes_[number];
+  if (slot == nullptr) {
+    slot = std::make_unique<Process>();
+    slot->number = number;
+  }
+  return *slot;
+}
+
+const Op& Catalog::intern(OpRole role, std::string name, std::string qualified, std::string file,
+                          std::uint64_t line) {
+  auto& slot = ops_[{role, name, qualified, file, line}];
+  if (slot == nullptr) {
+    const auto index = static_cast<std::uint32_t>(ops_.size() - 1);
+    slot =
+        std::make_unique<Op>(Op{index, role, std::move(name), std::move(qualified), std::move(file), line});
+  }
+  return *slot;
+}
+
+const Op& Catalog::op(Process& process, std::uint64_t id) {
+  const Op*& slot = process.ops.slot(id);
+  if (slot == nullptr)
+    slot = &intern(OpRole::transform, fmt::format("op {} (its name is lost)", id), "", "", 0);
+  return *slot;
+}
+
+void Catalog::define_process(Process& process, const Record& record) {
+  if (process.pid == 0) process.pid = static_cast<std::uint32_t>(record.u[0]);
+  if (process.parent_pid == 0) process.parent_pid = static_cast<std::uint32_t>(record.u[1]);
+  process.python = record.s[2];
+  process.program = record.s[3];
+  process.arguments = record.s[4];
+  process.directory = record.s[5];
+  process.host = record.s[6];
+  process.cores = record.u[7];
+  process.pair_cost_ps = record.u[8];
+  process.torch = record.s[9];
+}
+
+void Catalog::define_loader(Process& process, const Record& record) {
+  const auto& u = record.u;
+  process.loaders[u[0]] = {
+      u[0], u[1], u[2], u[3], u[4] != 0, u[5] != 0, u[6] != 0, std::string(record.s[7]), record.z(8)};
+}
+
+void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t ticks) {
+  Process& target = process(number);
+  const auto& u = record.u;
+  switch (record.kind) {
+    case Kind::process:
+      return define_process(target, record);
+    case Kind::thread:
+      target.threads[static_cast<std::uint32_t>(u[0])] = {u[1], std::string(record.s[2])};
+      return;
+    case Kind::op_def:
+      target.ops.slot(u[0]) = &intern(role_of(u[1]), std::string(record.s[2]), std::string(record.s[3]),
+                                      std::string(record.s[4]), u[5]);
+      return;
+    case Kind::loader:
+      return define_loader(target, record);
+    case Kind::iterator:
+      target.iterators[u[0]] = u[1];
+      return;
+    case Kind::epoch:
+      target.epochs[{u[0], u[1]}] = {u[2], ticks};
+      return;
+    case Kind::worker_link:
+      links_.emplace(u[2], Link{{&target, u[0], u[1]}, ticks});
+      return;
+    default:
+      return;
+  }
+}
+
+void Catalog::link_workers() {
+  for (auto& [number, process] : processes_) {
+    const Link* nearest = nullptr;
+    const auto [begin, end] = links_.equal_range(process->pid);
+    for (auto it = begin; it != end; ++it) {
+      const Link& link = it->second;
+      if (link.of.training == process.get()) continue;
+      const std::uint64_t born = process->created.ticks;
+      if (nearest == nullptr || distance(link.ticks, born) < distance(nearest->ticks, born)) nearest = &link;
+    }
+    if (nearest != nullptr) process->worker_of = nearest->of;
+  }
+}
+
+}  // namespace lotus::analyzer

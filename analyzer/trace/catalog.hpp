@@ -1,0 +1,120 @@
+// What the definitions of a trace say: processes, threads, ops, loaders, iterators, epochs.
+#pragma once
+
+#include <cstdint>
+#include <lotus/codec.hpp>
+#include <lotus/trace.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace lotus::analyzer {
+
+// A callable of a pipeline. The same callable of several processes is one Op.
+struct Op {
+  std::uint32_t index = 0;  // numbers the ops of a trace, from 0
+  OpRole role = OpRole::transform;
+  std::string name, qualified, file;
+  std::uint64_t line = 0;
+};
+
+struct Loader {
+  std::uint64_t id = 0;  // within its process
+  std::uint64_t workers = 0, prefetch = 0, batch_size = 0;
+  bool pin_memory = false, persistent = false, in_order = true;
+  std::string dataset;
+  std::int64_t length = -1;  // of the dataset; negative: unknown
+};
+
+struct Epoch {
+  std::uint64_t number = 0;  // per loader, from 0
+  std::uint64_t ticks = 0;   // when it began
+};
+
+struct Thread {
+  std::uint64_t tid = 0;
+  std::string name;
+};
+
+// Ops by the id that a process gave them. Ids are small and dense, unless a file is damaged.
+class OpTable {
+ public:
+  const Op*& slot(std::uint64_t id) {
+    constexpr std::uint64_t kDense = 1 << 16;
+    if (id >= kDense) return sparse_[id];
+    if (id >= dense_.size()) dense_.resize(id + 1);
+    return dense_[id];
+  }
+
+ private:
+  std::vector<const Op*> dense_;
+  std::unordered_map<std::uint64_t, const Op*> sparse_;
+};
+
+struct Process;
+
+// Which iterator a worker process works for.
+struct WorkerOf {
+  const Process* training = nullptr;
+  std::uint64_t iterator = 0;
+  std::uint64_t worker = 0;
+};
+
+struct Process {
+  std::uint32_t number = 0;  // in the trace, from 1
+  std::uint32_t pid = 0, parent_pid = 0;
+  ClockPair created{};
+  std::string python, program, arguments, directory, host, torch;
+  std::uint64_t cores = 0;
+  std::uint64_t pair_cost_ps = 0;  // of one Enter/Leave pair of the tracer, picoseconds
+  std::optional<ProcessEndFrame> end;
+  std::optional<WorkerOf> worker_of;
+
+  std::map<std::uint32_t, Thread> threads;  // by stream
+  OpTable ops;
+  std::map<std::uint64_t, Loader> loaders;                          // by id
+  std::map<std::uint64_t, std::uint64_t> iterators;                 // iterator → loader
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
+
+  const Loader* loader_of(std::uint64_t iterator) const;
+  // The reset of `iterator` that was current at `ticks`.
+  std::uint64_t reset_at(std::uint64_t iterator, std::uint64_t ticks) const;
+};
+
+class Catalog {
+ public:
+  // The process of a number; made when it was not known (its frame may be lost).
+  Process& process(std::uint32_t number);
+  // The op of an id; one that says what is missing when its definition is lost.
+  const Op& op(Process& process, std::uint64_t id);
+
+  // Takes over one definition record, made at `ticks` by process `number`.
+  void define(std::uint32_t number, const Record& record, std::uint64_t ticks);
+  // Once all definitions are known: finds out whose workers the processes are.
+  void link_workers();
+
+  const std::map<std::uint32_t, std::unique_ptr<Process>>& processes() const { return processes_; }
+  std::size_t op_count() const { return ops_.size(); }
+
+ private:
+  struct Link {
+    WorkerOf of;
+    std::uint64_t ticks;
+  };
+  const Op& intern(OpRole role, std::string name, std::string qualified, std::string file,
+                   std::uint64_t line);
+  void define_process(Process& process, const Record& record);
+  void define_loader(Process& process, const Record& record);
+
+  std::map<std::uint32_t, std::unique_ptr<Process>> processes_;
+  std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, std::unique_ptr<Op>>
+      ops_;
+  std::unordered_multimap<std::uint64_t, Link> links_;  // by pid of the worker
+};
+
+}  // namespace lotus::analyzer

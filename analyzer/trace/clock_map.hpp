@@ -1,0 +1,52 @@
+// Ticks to nanoseconds of the realtime clock.
+#pragma once
+
+#include <cstdint>
+#include <lotus/clock.hpp>
+
+namespace lotus::analyzer {
+
+class ClockMap {
+ public:
+  ClockMap() = default;
+  ClockMap(ClockSource source, std::uint32_t tick_shift);
+
+  // Takes a calibration pair into account; pairs that were never filled in (zero) are ignored.
+  void add(const ClockPair& pair);
+  // Fixes the rate from the earliest and the latest pair.
+  void settle();
+
+  // Realtime ns since the epoch.
+  std::int64_t ns(std::uint64_t ticks) const {
+    return base_ns_ + scaled(static_cast<double>(static_cast<std::int64_t>(ticks - earliest_.ticks)));
+  }
+  // ns of a number of ticks.
+  std::int64_t duration_ns(std::uint64_t ticks) const { return scaled(static_cast<double>(ticks)); }
+
+  double ns_per_tick() const { return ns_per_tick_; }
+  // ns between the pairs that the rate comes from; 0: the rate is the clock's nominal one.
+  std::int64_t baseline_ns() const { return baseline_ns_; }
+  // False: no usable pairs for a TSC, whose rate can only be guessed then.
+  bool calibrated() const { return calibrated_; }
+  ClockSource source() const { return source_; }
+
+ private:
+  std::int64_t scaled(double ticks) const {
+    const double ns = ticks * ns_per_tick_;
+    constexpr double kMost = 4e18;  // a damaged time must not overflow
+    if (ns > kMost) return static_cast<std::int64_t>(kMost);
+    if (ns < -kMost) return static_cast<std::int64_t>(-kMost);
+    return static_cast<std::int64_t>(ns + (ns < 0 ? -0.5 : 0.5));
+  }
+
+  ClockSource source_ = ClockSource::monotonic;
+  double nominal_ns_ = 1;
+  bool any_ = false;
+  ClockPair earliest_{}, latest_{};
+  double ns_per_tick_ = 1;
+  std::int64_t base_ns_ = 0;
+  std::int64_t baseline_ns_ = 0;
+  bool calibrated_ = false;
+};
+
+}  // namespace lotus::analyzer

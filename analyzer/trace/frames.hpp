@@ -1,0 +1,49 @@
+// The frames of a trace file, one after the other, also where bytes are damaged or missing.
+#pragma once
+
+#include <cstdint>
+#include <lotus/trace.hpp>
+#include <optional>
+
+#include "trace/damage.hpp"
+#include "trace/source.hpp"
+
+namespace lotus::analyzer {
+
+struct Frame {
+  FrameHeader header{};
+  std::uint64_t offset = 0;  // of the header in the file
+
+  std::uint64_t payload() const { return offset + sizeof(FrameHeader); }
+  std::uint64_t end() const { return payload() + header.stored_bytes; }
+};
+
+class FrameCursor {
+ public:
+  // Walks source's bytes from `begin` to the size that the source had when it was opened.
+  FrameCursor(const Source& source, std::uint64_t begin);
+
+  // The next frame whose header is right and whose payload lies inside the file. What stands in
+  // between is counted as damage; false at the end of what can be read.
+  bool next(Frame& frame);
+
+  std::uint64_t position() const { return position_; }
+  const Damage& damage() const { return damage_; }
+  // Where the frame begins that the end of the file cuts off, if it does.
+  std::optional<std::uint64_t> cut_off() const { return cut_off_; }
+
+ private:
+  enum class At { frame, overruns, garbage, end };
+  At look(std::uint64_t offset, Frame& frame) const;
+  bool search(std::uint64_t from, Frame& frame) const;
+  bool resync(At reason, Frame& frame);
+
+  const Source& source_;
+  std::uint64_t end_;
+  std::uint64_t position_;
+  std::uint64_t searched_from_;  // behind the last good frame's header: its payload may be short of bytes
+  Damage damage_;
+  std::optional<std::uint64_t> cut_off_;
+};
+
+}  // namespace lotus::analyzer
