@@ -82,6 +82,7 @@ struct Layout {
   std::ptrdiff_t frame_locals;      // first local variable of a frame, possibly tagged
   std::uintptr_t pointer_mask;      // takes the tag off
   bool cells_are_made_before;       // arguments that are cells are moved before the evaluator is called
+  std::ptrdiff_t code_extra;        // of a code object: its array of extra values
   std::ptrdiff_t function_version;  // of a function object, where keep_visible() is needed; else 0
 };
 
@@ -125,6 +126,17 @@ inline Object* code_of(const Frame* frame) {
   const auto bits =
       *reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) + layout->frame_code);
   return reinterpret_cast<Object*>(bits & layout->pointer_mask);
+}
+// The value at `index` of a code object's extra array, as PyUnstable_Code_GetExtra gives it, without the
+// call.
+inline void* extra_of(const Object* code, Ssize index) {
+  struct Extra {
+    Ssize size;
+    void* values[1];
+  };
+  const auto* extra =
+      *reinterpret_cast<Extra* const*>(reinterpret_cast<const char*>(code) + layout->code_extra);
+  return extra == nullptr || extra->size <= index ? nullptr : extra->values[index];
 }
 // A local by its index in co_varnames; nullptr while unbound (or moved to a cell, up to 3.10).
 inline Object* local_of(const Frame* frame, int index) {

@@ -14,10 +14,26 @@ namespace {
 constinit py::Ssize extra_index = -1;
 constinit py::Evaluator evaluate_next = nullptr;
 
+// Reading the extra value is most of what a plain call costs: it is read from the code object itself, after a
+// first store through the API has shown that it is found there.
+enum class Extras : std::uint8_t { untried, direct, through_api };
+constinit Extras extras = Extras::untried;
+
 void* extra_of(py::Object* code) {
+  if (extras == Extras::direct) [[likely]]
+    return py::extra_of(code, extra_index);
   void* extra = nullptr;
   py::api.PyUnstable_Code_GetExtra(code, extra_index, &extra);
   return extra;
+}
+
+void set_extra(py::Object* code, void* extra) {
+  if (py::api.PyUnstable_Code_SetExtra(code, extra_index, extra) != 0) {
+    py::api.PyErr_Clear();
+    return;
+  }
+  if (extras == Extras::untried)
+    extras = py::extra_of(code, extra_index) == extra ? Extras::direct : Extras::through_api;
 }
 
 // Not inlined: its locals would make every Python call use more of the C stack.
@@ -27,7 +43,7 @@ void* extra_of(py::Object* code) {
   if (process.off || py::api.PyErr_Occurred() != nullptr) return evaluate_next(state, frame, 0);
   if (extra == nullptr) {
     extra = classify(code);
-    py::api.PyUnstable_Code_SetExtra(code, extra_index, extra);
+    set_extra(code, extra);
   }
   Call call{state, frame, 0, code, extra == kPlain ? nullptr : static_cast<CodeInfo*>(extra)};
   if (call.info != nullptr && call.info->role != nullptr) return call.info->role->handler(call);
@@ -54,7 +70,7 @@ CodeInfo* info_of(py::Object* code) {
   if (extra == kPlain) extra = describe_code(code);
   if (extra == nullptr) return nullptr;
   // Setting a value frees the one before it: never the same one twice.
-  if (extra != known) py::api.PyUnstable_Code_SetExtra(code, extra_index, extra);
+  if (extra != known) set_extra(code, extra);
   return static_cast<CodeInfo*>(extra);
 }
 
