@@ -188,10 +188,15 @@ bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64
   if (process->segment().torn())
     log_.error("{}: was truncated while it was read; what came before is in the trace",
                printable(process->segment().file().path()));
-  process->segment().file().remove();
+  ended(*process);
   process.reset();
   last_change_ns_ = now_ns;
   return true;
+}
+
+void Session::ended(const TracedProcess& process) {
+  if (left_standing_.directory) left_standing_.remove();
+  left_standing_ = process.segment().file();
 }
 
 // A process that an earlier collector wrote about goes on under its number.
@@ -243,6 +248,7 @@ bool Session::close(std::uint64_t now_ns) {
   if (!file_->write_batch()) return failed(errno, path(), now_ns);
   if (!file_->sync())
     log_.error("{}: {}: the end of the trace may be lost", printable(path()), reason(errno));
+  if (left_standing_.directory) left_standing_.remove();
   report();
   return true;
 }

@@ -34,8 +34,10 @@ class Session {
   bool fits(const SegmentHeader& header) const;
   void add(std::unique_ptr<TracedProcess> process, std::uint64_t now_ns);
 
-  // Writes what is new; of processes that ended, everything, and deletes their segments. While the trace
-  // cannot be written, tries again each second; `insist`: now. Returns how full the fullest ring was.
+  // Writes what is new; of processes that ended, everything, and deletes their segments, but for the last
+  // one: it stands until the trace is closed, so that a collector that is killed before that leaves
+  // something for the next one to close the trace for. While the trace cannot be written, tries again
+  // each second; `insist`: now. Returns how full the fullest ring was.
   double visit(std::uint64_t now_ns, bool insist = false);
 
   // Every process has ended and is written, and no new one came for a while.
@@ -60,6 +62,7 @@ class Session {
   void number(TracedProcess& process);
   bool failed(int error, const std::string& path, std::uint64_t now_ns);
   bool all_dead() const;
+  void ended(const TracedProcess& process);
   void report();
 
   std::string output_;
@@ -70,6 +73,7 @@ class Session {
   std::unique_ptr<TraceFile> file_;
   std::map<std::uint32_t, ScannedProcess> earlier_;  // of an earlier collector, by number, not yet met again
   std::vector<std::unique_ptr<TracedProcess>> processes_;
+  SegmentFile left_standing_;  // segment of a process that ended; no directory: none
   std::uint32_t numbers_given_ = 0;
   std::uint64_t lost_by_ended_ = 0;
   std::uint64_t last_change_ns_ = 0;  // a process came or ended

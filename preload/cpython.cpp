@@ -18,7 +18,7 @@ constexpr Layout kLayouts[] = {
     // minor, code, locals, mask, cells made before, code extra, function version
     {9, 32, 360, ~std::uintptr_t{0}, true, 144, 0},    {10, 32, 352, ~std::uintptr_t{0}, true, 144, 0},
     {11, 32, 72, ~std::uintptr_t{0}, false, 176, 128}, {12, 0, 72, ~std::uintptr_t{0}, false, 184, 0},
-    {13, 0, 72, ~std::uintptr_t{0}, false, 192, 0},    {14, 0, 80, ~std::uintptr_t{3}, false, 192, 0},
+    {13, 0, 72, ~std::uintptr_t{0}, false, 192, 0},    {14, 0, 80, ~std::uintptr_t{3}, false, 200, 0},
 };
 
 template <class Target>

@@ -25,7 +25,6 @@ def pad_and_stack(samples):
              "targets": torch.tensor([target for _, target in samples])}
     log(("op", "Collation", start, now()))
     log(("fetched", start, now()))
-    truth.flush()
     return batch
 
 

@@ -92,7 +92,6 @@ def collate(samples):
     batch = list(samples)
     log(("op", "Collation", start, now()))
     log(("fetched", start, now()))
-    truth.flush()
     return batch
 
 

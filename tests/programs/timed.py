@@ -6,7 +6,6 @@ import torchvision.transforms as T
 from torch.utils.data import default_collate
 from torchvision.datasets.folder import pil_loader
 
-import truth
 from truth import log, now
 
 
@@ -22,7 +21,6 @@ def collate(samples):
     batch = default_collate(samples)
     log(("op", "Collation", start, now()))
     log(("fetched", start, now()))
-    truth.flush()
     return batch
 
 

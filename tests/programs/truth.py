@@ -3,7 +3,8 @@
 A program appends tuples (kind, …, start, end) with `log`; times are those of `now`, one monotonic clock
 for all processes. Both are C functions, so that taking a time adds no Python frame to what is timed.
 `flush` writes them as a JSON line to the file PREFIX.<pid>, where `start(PREFIX)` was called, in this
-process or in its parent. Without it nothing is written and no class of PyTorch is touched.
+process or in its parent: the training loop's after each batch, a worker's when it ends. Without it
+nothing is written and no class of PyTorch is touched.
 
     ("op", name, start, end, …)               one call of one operation
     ("sample", key, start, end)               one call of the dataset; key: what the program calls the sample
@@ -17,6 +18,7 @@ process or in its parent. Without it nothing is written and no class of PyTorch 
 """
 import functools
 import json
+import multiprocessing.util
 import os
 import time
 
@@ -25,8 +27,6 @@ _records = []
 log = _records.append
 _VARIABLE = "TRUTH_PREFIX"  # in the environment: spawned workers inherit it
 _starting = None  # (loader, epoch) while iter(loader) runs
-
-os.register_at_fork(after_in_child=_records.clear)
 
 
 def start(prefix):
@@ -49,6 +49,15 @@ def flush():
         os.write(file, json.dumps(line).encode() + b"\n")
         os.close(file)
     _records.clear()
+
+
+def _in_worker(_):
+    """In a new process of multiprocessing, however it was started."""
+    _records.clear()
+    multiprocessing.util.Finalize(None, flush, exitpriority=1)
+
+
+multiprocessing.util.register_after_fork(flush, _in_worker)
 
 
 def watch(loader, name="train", epoch=0):

@@ -1,0 +1,72 @@
+// A collector that is killed at any moment and started again: every record is in the file exactly once.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "support/collector_run.hpp"
+#include "support/segment_writer.hpp"
+#include "support/temporary.hpp"
+#include "support/trace_reader.hpp"
+
+using namespace lotus;
+using namespace lotus::test;
+
+namespace {
+
+constexpr std::uint64_t kRecords = 20'000;
+constexpr std::uint64_t kDefinitions = 40;
+
+// A process with two streams whose chunks are small, so that much is written and little waits.
+void traced_program(const TemporaryDirectory& segments, const std::string& output) {
+  SegmentPlan plan;
+  plan.directory = segments.path();
+  plan.output = output;
+  plan.chunk_bytes = 512;
+  plan.ring_bytes[kEventRing] = 8192;
+  SegmentWriter segment(plan);
+  ThreadWriter first(segment, 0, 1);
+  ThreadWriter second(segment, 1, 2);
+  for (std::uint64_t i = 1; i <= kRecords; ++i) {
+    if (i % (kRecords / kDefinitions) == 0)
+      segment.define(i / (kRecords / kDefinitions), "Op", first.next_ticks());
+    first.record(i);
+    second.record(i);
+  }
+}
+
+void run_with_kills(std::uint32_t seed) {
+  const TemporaryDirectory segments;
+  const TemporaryDirectory outputs;
+  const std::string output = outputs / "x.lotus";
+  std::mt19937 random(seed);
+  const pid_t program = in_child([&] { traced_program(segments, output); });
+  const std::vector<std::string> arguments{"--autostart", "--dir", segments.path()};
+  for (int kills = 0; kills < 6; ++kills) {
+    CollectorProgram collector(arguments, outputs / "log");
+    usleep(random() % 25'000);
+    collector.signal(SIGKILL);
+    collector.wait();
+  }
+  CollectorProgram last(arguments, outputs / "log");
+  CHECK(wait_for(program) == 0);
+  CHECK(last.wait().code == 0);
+  const Trace trace = read_trace(output);
+  CHECK(what_is_wrong(trace) == "");
+  const auto pid = static_cast<std::uint32_t>(program);
+  CHECK(trace.serials()[{pid, 1}] == up_to(kRecords));
+  CHECK(trace.serials()[{pid, 2}] == up_to(kRecords));
+  CHECK(trace.definitions()[1] == up_to(kDefinitions));
+  CHECK(trace.trailer().processes == 1);
+  CHECK(list(segments.path()) == std::vector<std::string>{"collector.lock"});
+}
+
+}  // namespace
+
+TEST_CASE("killed at random moments, fifty times over") {
+  for (std::uint32_t seed = 1; seed <= 50; ++seed) {
+    CAPTURE(seed);
+    run_with_kills(seed);
+  }
+}

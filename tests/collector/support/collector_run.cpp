@@ -1,0 +1,97 @@
+#include "support/collector_run.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "collector.hpp"
+#include "support/temporary.hpp"
+
+extern char** environ;
+
+namespace lotus::test {
+namespace {
+
+int code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+}  // namespace
+
+Outcome drain(const std::string& directory, const std::string& fallback) {
+  const TemporaryDirectory place;
+  const std::string file = place / "log";
+  Outcome outcome;
+  {
+    collector::Options options;
+    options.mode = collector::Mode::drain;
+    options.directories = {directory};
+    options.fallback_directory = fallback;
+    collector::Log log(file, collector::Log::Where::nowhere, false);
+    collector::StopSignal stop;
+    outcome.code = collector::Collector(options, log, stop).run();
+  }
+  outcome.said = read_text(file);
+  return outcome;
+}
+
+CollectorProgram::CollectorProgram(const std::vector<std::string>& arguments, const std::string& log,
+                                   const std::vector<std::string>& environment)
+    : log_(log) {
+  std::vector<std::string> argument_texts{LOTUS_COLLECTOR_PROGRAM};
+  argument_texts.insert(argument_texts.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> environment_texts(environment);
+  for (char** entry = environ; *entry != nullptr; ++entry) environment_texts.emplace_back(*entry);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  const int error = posix_spawn(&pid_, LOTUS_COLLECTOR_PROGRAM, &actions, nullptr,
+                                pointers(argument_texts).data(), pointers(environment_texts).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw std::runtime_error("cannot start " LOTUS_COLLECTOR_PROGRAM);
+}
+
+CollectorProgram::~CollectorProgram() {
+  if (reaped_) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+void CollectorProgram::signal(int number) const { kill(pid_, number); }
+
+bool CollectorProgram::running() {
+  if (!reaped_ && waitpid(pid_, &status_, WNOHANG) == pid_) reaped_ = true;
+  return !reaped_;
+}
+
+Outcome CollectorProgram::wait() {
+  if (!reaped_) waitpid(pid_, &status_, 0);
+  reaped_ = true;
+  return {code_of(status_), read_text(log_)};
+}
+
+pid_t fork_or_throw() {
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("cannot fork");
+  return child;
+}
+
+void leave_child(int code) { _exit(code); }
+
+int wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return code_of(status);
+}
+
+}  // namespace lotus::test

@@ -1,0 +1,57 @@
+// Runs the collector: as a library in this process, or the program as a child.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace lotus::test {
+
+struct Outcome {
+  int code = 0;      // exit code; 128 + signal if it was killed
+  std::string said;  // its diagnostics
+};
+
+// Drains the segments of `directory` in this process. `fallback`: for traces that cannot be written.
+Outcome drain(const std::string& directory, const std::string& fallback = "/nonexistent");
+
+// The program lotus-collector as a child. Diagnostics go to a file.
+class CollectorProgram {
+ public:
+  // `arguments` without the program; `environment`: "NAME=value" in addition to ours.
+  CollectorProgram(const std::vector<std::string>& arguments, const std::string& log,
+                   const std::vector<std::string>& environment = {});
+  ~CollectorProgram();  // kills it if it still runs
+  CollectorProgram(const CollectorProgram&) = delete;
+  CollectorProgram& operator=(const CollectorProgram&) = delete;
+
+  pid_t pid() const { return pid_; }
+  void signal(int number) const;
+  bool running();
+  Outcome wait();
+
+ private:
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool reaped_ = false;
+  std::string log_;
+};
+
+// Runs `body` in a forked child that then leaves by _exit(0) without any clean-up. Returns its pid.
+template <class Body>
+pid_t in_child(Body body);
+int wait_for(pid_t child);  // exit code, 128 + signal
+
+pid_t fork_or_throw();
+[[noreturn]] void leave_child(int code);
+
+template <class Body>
+pid_t in_child(Body body) {
+  const pid_t child = fork_or_throw();
+  if (child != 0) return child;
+  body();
+  leave_child(0);
+}
+
+}  // namespace lotus::test
