@@ -216,8 +216,8 @@ void Session::number(TracedProcess& process) {
 bool Session::failed(int error, const std::string& path, std::uint64_t now_ns) {
   if (failing_since_ns_ == 0) failing_since_ns_ = now_ns;
   retry_at_ns_ = now_ns + kRetryInterval;
-  log_.error_once(fmt::format("{}: {}: {}; meanwhile the data wait in shared memory", printable(path),
-                              reason(error), remedy(error)));
+  log_.error_once(fmt::format("{}: {}; {} (the data wait in shared memory)", printable(path), reason(error),
+                              remedy(error)));
   return false;
 }
 

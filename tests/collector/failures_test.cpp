@@ -33,11 +33,7 @@ void record_all(const SegmentPlan& plan, std::uint64_t n) {
   for (std::uint64_t i = 1; i <= n; ++i) thread.record(i);
 }
 
-bool has(const std::string& text, const std::string& part) {
-  const bool found = text.find(part) != std::string::npos;
-  if (!found) MESSAGE("not in: ", text);
-  return found;
-}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Records that hardly compress, so that they fill a disk.
 std::uint64_t noise(std::uint64_t i) { return i * 0x9e3779b97f4a7c15; }

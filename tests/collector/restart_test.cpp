@@ -15,7 +15,7 @@ using namespace lotus::test;
 
 namespace {
 
-constexpr std::uint64_t kRecords = 20'000;
+constexpr std::uint64_t kRecords = 60'000;
 constexpr std::uint64_t kDefinitions = 40;
 
 // A process with two streams whose chunks are small, so that much is written and little waits.
@@ -24,7 +24,7 @@ void traced_program(const TemporaryDirectory& segments, const std::string& outpu
   plan.directory = segments.path();
   plan.output = output;
   plan.chunk_bytes = 512;
-  plan.ring_bytes[kEventRing] = 8192;
+  plan.ring_bytes[kEventRing] = 4096;
   SegmentWriter segment(plan);
   ThreadWriter first(segment, 0, 1);
   ThreadWriter second(segment, 1, 2);
@@ -45,7 +45,7 @@ void run_with_kills(std::uint32_t seed) {
   const std::vector<std::string> arguments{"--autostart", "--dir", segments.path()};
   for (int kills = 0; kills < 6; ++kills) {
     CollectorProgram collector(arguments, outputs / "log");
-    usleep(random() % 25'000);
+    usleep(random() % 20'000);
     collector.signal(SIGKILL);
     collector.wait();
   }
