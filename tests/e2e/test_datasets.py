@@ -59,5 +59,5 @@ def test_transform_that_raises(pair, photos):
     table = run.trace.ops()
     assert table["RejectDark"]["errors"] == len(run.truth.raised)
     assert all(op["errors"] == 0 for name, op in table.items() if name != "RejectDark")
-    samples = {record["index"] for record in run.trace.named("sample")}
+    samples = {str(record["index"]) for record in run.trace.named("sample")}
     assert samples == {key for key, _ in run.truth.samples}

@@ -18,7 +18,7 @@ class Batch:
         self.fetch = None
 
 
-Fetch = collections.namedtuple("Fetch", "pid keys start ns")  # keys: of the samples, in order
+Fetch = collections.namedtuple("Fetch", "pid keys start ns")  # keys: of the samples, in order, as text
 
 
 class Truth:
@@ -48,60 +48,62 @@ def read(prefix):
     prefix = pathlib.Path(prefix)
     paths = {}
     for path in sorted(prefix.parent.glob(prefix.name + ".*")):
-        records, pid = [], 0
+        notes = []
         for line in path.read_text().splitlines():
             line = json.loads(line)
             pid = line["pid"]
-            records += [(line["realtime_offset"], *record) for record in line["records"]]
-        paths.update({record[3] if len(record) > 3 else "train": record[2]
-                      for record in records if record[1] == "paths"})
-        _read_process(truth, pid, records)
+            notes += [(line["realtime_offset"], note) for note in line["records"]]
+        _read_operations(truth, pid, [(offset, note) for offset, note in notes if isinstance(note, str)])
+        _read_training(truth, pid, [(offset, *note) for offset, note in notes if not isinstance(note, str)], paths)
     _match(truth, paths)
     return truth
 
 
-def _read_process(truth, pid, records):
-    has_samples = any(kind in ("sample", "samples") for _, kind, *_ in records)
+def _read_operations(truth, pid, notes):
+    has_samples = any(note.startswith("sample") for _, note in notes)
     keys, begin = [], None
-    got = {}
-    numbers = collections.Counter()
-    for offset, kind, *rest in records:
-        if kind == "op":
-            name, start, end = rest[:3]
-            truth.ops[name].append(end - start)
-            if len(rest) > 3 and not has_samples:
-                begin = start if begin is None else begin
-                keys.append(rest[3])
-        elif kind in ("sample", "samples"):
-            key, start, end = rest
+    for offset, note in notes:
+        kind, rest = note.split(" ", 1)
+        if kind == "raised":
+            truth.raised.append(rest)
+            continue
+        start, end, text = (rest + " ").split(" ", 2)
+        start, end, text = int(start), int(end), text[:-1]
+        if kind in ("op", "load"):
+            truth.ops["Loader" if kind == "load" else text].append(end - start)
+        if kind.startswith("sample") or (kind == "load" and not has_samples):
             begin = start if begin is None else begin
-            keys += key if kind == "samples" else [key]
-            truth.samples.append((key, end - start))
+            keys += text.strip("[]").split(", ") if kind == "samples" else [text]
+            truth.samples.append((text, end - start))
         elif kind == "fetched":
-            start, end = rest
             truth.fetches.append(Fetch(pid, keys, offset + begin, end - begin))
             keys, begin = [], None
-        elif kind == "raised":
-            truth.raised.append(rest[0])
+
+
+def _read_training(truth, pid, notes, paths):
+    got = {}
+    numbers = collections.Counter()
+    for offset, kind, *rest in notes:
+        if kind == "paths":
+            paths[rest[1] if rest[1:] else "train"] = rest[0]
         elif kind == "index":
             loader, epoch, index = rest
             truth.batch(loader, epoch, numbers[loader, epoch]).keys = index
             numbers[loader, epoch] += 1
         elif kind == "get":
-            loader, epoch, number, expected, start, end = rest
+            loader, epoch, number, _, start, end = rest
             got[loader, epoch, number] = (start, end)
-        elif kind == "wait":
+        elif kind in ("wait", "consume"):
             loader, epoch, number, start, end = rest
             batch = truth.batch(loader, epoch, number)
-            _set_wait(batch, start, end, got.get((loader, epoch, number)))
-            if batch.consumed is None:
+            if kind == "wait":
+                _set_wait(batch, start, end, got.get((loader, epoch, number)))
+            if kind == "consume" or batch.consumed is None:
                 batch.consumed = offset + end
-        elif kind == "consume":
-            loader, epoch, number, start, end = rest
-            truth.batch(loader, epoch, number).consumed = offset + end
         elif kind == "next":
+            loader, epoch, start, end = rest
             truth.main_pid = pid
-            truth.next_calls.append((*rest[:2], offset + rest[2], rest[3] - rest[2]))
+            truth.next_calls.append((loader, epoch, offset + start, end - start))
 
 
 def _set_wait(batch, start, end, got):
@@ -120,7 +122,7 @@ def _match(truth, paths):
         if batch.keys is None or not isinstance(batch.keys, list) or None in batch.keys:
             continue
         known = paths.get(batch.loader)
-        keys = [known[index] for index in batch.keys] if known else batch.keys
+        keys = [known[index] if known else str(index) for index in batch.keys]
         by_keys[tuple(keys)].append(batch)
     for fetch in sorted(truth.fetches, key=lambda fetch: fetch.start):
         candidates = [batch for batch in by_keys[tuple(fetch.keys)] if batch.fetch is None]

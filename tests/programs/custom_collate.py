@@ -23,8 +23,8 @@ def pad_and_stack(samples):
     images = torch.stack([pad(image, (0, 0, 0, height - image.shape[1])) for image, _ in samples])
     batch = {"images": images, "heights": torch.tensor([image.shape[1] for image, _ in samples]),
              "targets": torch.tensor([target for _, target in samples])}
-    log(("op", "Collation", start, now()))
-    log(("fetched", start, now()))
+    log(f"op {start} {now()} Collation")
+    log(f"fetched {start} {now()}")
     return batch
 
 

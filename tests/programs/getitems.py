@@ -22,7 +22,7 @@ class Photographs(Dataset):
     def __getitems__(self, indices):
         start = now()
         samples = [self.transform(timed.loader(self.paths[index])) for index in indices]
-        log(("samples", indices, start, now()))
+        log(f"samples {start} {now()} {indices}")
         return samples
 
 

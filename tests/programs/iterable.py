@@ -17,7 +17,7 @@ def share(paths):
 def load(path, transform):
     start = now()
     sample = transform(timed.loader(path))
-    log(("sample", path, start, now()))
+    log(f"sample {start} {now()} {path}")
     return sample
 
 

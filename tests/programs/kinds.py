@@ -24,12 +24,12 @@ finished = 0  # when the last operation that times itself ended
 def done(name, start):
     global finished
     finished = now()
-    log(("op", name, start, finished))
+    log(f"op {start} {finished} {name}")
 
 
 def between(name):
     start = now()
-    log(("op", name, finished, start))
+    log(f"op {finished} {start} {name}")
     return start
 
 

@@ -15,14 +15,14 @@ from truth import log, now
 def decode(path):
     start = now()
     image = Image.open(path).convert("RGB")
-    log(("op", "decode", start, now()))
+    log(f"op {start} {now()} decode")
     return image
 
 
 def shrink(image):
     start = now()
     image = image.resize((160, 120), Image.BILINEAR)
-    log(("op", "shrink", start, now()))
+    log(f"op {start} {now()} shrink")
     return image
 
 
@@ -36,14 +36,14 @@ class Photographs(Dataset):
     def __getitem__(self, index):
         start = now()
         image = self.jitter(shrink(decode(self.paths[index])))
-        log(("sample", index, start, now()))
+        log(f"sample {start} {now()} {index}")
         return image
 
     def jitter(self, image):
         start = now()
         pixels = numpy.asarray(image, dtype=numpy.float32) * random.uniform(0.9, 1.1)
         tensor = torch.from_numpy(pixels)
-        log(("op", "Photographs.jitter", start, now()))
+        log(f"op {start} {now()} Photographs.jitter")
         return tensor
 
 

@@ -20,7 +20,7 @@ class Numbers(Dataset):
         start = now()
         info = get_worker_info()
         time.sleep(0.02 if info is None or info.id == 0 else 0.001)
-        log(("sample", index, start, now()))
+        log(f"sample {start} {now()} {index}")
         return torch.full((8, 8), index)
 
 

@@ -20,14 +20,14 @@ class Photographs(Dataset):
         sample = self.paths[index]
         for transform in self.transforms:
             sample = transform(sample)
-        log(("sample", index, start, now()))
+        log(f"sample {start} {now()} {index}")
         return sample
 
 
 def read(path):
     start = now()
     image = timed.pil_loader(path)
-    log(("op", "read", start, now()))
+    log(f"op {start} {now()} read")
     return image
 
 

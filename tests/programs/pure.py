@@ -30,7 +30,7 @@ class Mix:
         start = now()
         for _ in range(40):
             data = data[1:] + data[:1]
-        log(("op", "Mix", start, now()))
+        log(f"op {start} {now()} Mix")
         return data
 
 
@@ -40,7 +40,7 @@ class Rotate(nn.Module):
     def forward(self, data):
         start = now()
         data = bytes((byte + 13) & 127 for byte in data)
-        log(("op", "Rotate", start, now()))
+        log(f"op {start} {now()} Rotate")
         return data
 
 
@@ -50,7 +50,7 @@ class Twice(nn.Sequential):
     def forward(self, data):
         start = now()
         data = super().forward(data)
-        log(("op", "Twice", start, now()))
+        log(f"op {start} {now()} Twice")
         return data
 
 
@@ -59,7 +59,7 @@ def reverse(data, times):
     start = now()
     for _ in range(times):
         data = data[::-1]
-    log(("op", "reverse", start, now()))
+    log(f"op {start} {now()} reverse")
     return data
 
 
@@ -67,7 +67,7 @@ def count(data):
     """A function."""
     start = now()
     letters = sorted(set(data), key=data.count)
-    log(("op", "count", start, now()))
+    log(f"op {start} {now()} count")
     return data + bytes(letters)
 
 
@@ -75,7 +75,7 @@ def shuffle(data):
     start = now()
     data = bytearray(data)
     random.shuffle(data)
-    log(("op", "shuffle", start, now()))
+    log(f"op {start} {now()} shuffle")
     return bytes(data)
 
 
@@ -83,15 +83,15 @@ def load(path):
     start = now()
     with open(path, "rb") as file:
         data = file.read()
-    log(("op", "Loader", start, now(), path))
+    log(f"load {start} {now()} {path}")
     return data
 
 
 def collate(samples):
     start = now()
     batch = list(samples)
-    log(("op", "Collation", start, now()))
-    log(("fetched", start, now()))
+    log(f"op {start} {now()} Collation")
+    log(f"fetched {start} {now()}")
     return batch
 
 

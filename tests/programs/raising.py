@@ -22,7 +22,7 @@ class RejectDark:
                 raise ValueError("too dark")
             return tensor
         finally:
-            log(("op", "RejectDark", start, now()))
+            log(f"op {start} {now()} RejectDark")
 
 
 class Photographs(Dataset):
@@ -39,9 +39,9 @@ class Photographs(Dataset):
         try:
             tensor = self.transform(image)
         except ValueError:
-            log(("raised", index))
+            log(f"raised {index}")
             tensor = torch.zeros(3, image.height, image.width)
-        log(("sample", index, start, now()))
+        log(f"sample {start} {now()} {index}")
         return tensor
 
 

@@ -12,15 +12,15 @@ from truth import log, now
 def loader(path):
     start = now()
     image = pil_loader(path)
-    log(("op", "Loader", start, now(), path))
+    log(f"load {start} {now()} {path}")
     return image
 
 
 def collate(samples):
     start = now()
     batch = default_collate(samples)
-    log(("op", "Collation", start, now()))
-    log(("fetched", start, now()))
+    log(f"op {start} {now()} Collation")
+    log(f"fetched {start} {now()}")
     return batch
 
 
@@ -28,7 +28,7 @@ class RandomResizedCrop(T.RandomResizedCrop):
     def forward(self, image):
         start = now()
         image = super().forward(image)
-        log(("op", "RandomResizedCrop", start, now()))
+        log(f"op {start} {now()} RandomResizedCrop")
         return image
 
 
@@ -36,7 +36,7 @@ class RandomHorizontalFlip(T.RandomHorizontalFlip):
     def forward(self, image):
         start = now()
         image = super().forward(image)
-        log(("op", "RandomHorizontalFlip", start, now()))
+        log(f"op {start} {now()} RandomHorizontalFlip")
         return image
 
 
@@ -44,7 +44,7 @@ class ToTensor(T.ToTensor):
     def __call__(self, image):
         start = now()
         tensor = super().__call__(image)
-        log(("op", "ToTensor", start, now()))
+        log(f"op {start} {now()} ToTensor")
         return tensor
 
 
@@ -52,7 +52,7 @@ class Normalize(T.Normalize):
     def forward(self, tensor):
         start = now()
         tensor = super().forward(tensor)
-        log(("op", "Normalize", start, now()))
+        log(f"op {start} {now()} Normalize")
         return tensor
 
 

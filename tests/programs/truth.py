@@ -1,20 +1,29 @@
 """What a test program measures about itself, independently of any tracer.
 
-A program appends tuples (kind, …, start, end) with `log`; times are those of `now`, one monotonic clock
-for all processes. Both are C functions, so that taking a time adds no Python frame to what is timed.
-`flush` writes them as a JSON line to the file PREFIX.<pid>, where `start(PREFIX)` was called, in this
-process or in its parent: the training loop's after each batch, a worker's when it ends. Without it
-nothing is written and no class of PyTorch is touched.
+A program notes what it did with `log`; times are those of `now`, ns of one monotonic clock for all
+processes. Both are C functions, so that taking a time adds no Python frame to what is timed; and a string
+is no work for the garbage collector, which would else run just behind the end of what was timed.
 
-    ("op", name, start, end, …)               one call of one operation
-    ("sample", key, start, end)               one call of the dataset; key: what the program calls the sample
-    ("fetched", start, end)                   the collate function; the samples before it made up the batch
-    ("index", loader, epoch, keys)            the sampler's next batch, in the order of batches
+    op START END NAME       one call of one operation
+    load START END PATH     the same of the file loader
+    sample START END KEY    one call of the dataset; KEY: an index or a path
+    samples START END LIST  one call for several samples
+    fetched START END       the collate function; the samples before it made up the batch
+    raised KEY              an operation raised for this sample
+
+`watch` notes tuples of what the training process sees; loader is a name, and batch counts from 0:
+
+    ("paths", list[, loader])                 the files of a dataset's samples, in order of index
+    ("index", loader, epoch, keys)            the sampler's next batch, in order of batches
     ("iter", loader, epoch, start, end)       iter(loader)
     ("get", loader, epoch, batch, expected, start, end)   a result came out of the queue
     ("wait", loader, epoch, batch, start, end)            _next_data
     ("consume", loader, epoch, batch, start, end)         _process_data
     ("next", loader, epoch, start, end)       next(iterator), as the training loop sees it
+
+`flush` writes it as a JSON line to the file PREFIX.<pid>, where `start(PREFIX)` was called, in this
+process or in its parent: in the training loop after each batch, in a worker when it ends. Without it
+nothing is written and no class of PyTorch is touched.
 """
 import functools
 import json
@@ -52,12 +61,14 @@ def flush():
 
 
 def _in_worker(_):
-    """In a new process of multiprocessing, however it was started."""
     _records.clear()
     multiprocessing.util.Finalize(None, flush, exitpriority=1)
 
 
+# A forked process begins with the former, a spawned one with the import of this module.
 multiprocessing.util.register_after_fork(flush, _in_worker)
+if getattr(multiprocessing.current_process(), "_inheriting", False):
+    _in_worker(flush)
 
 
 def watch(loader, name="train", epoch=0):

@@ -15,7 +15,7 @@ class BasicTransform:
         start = now()
         if force_apply or random.random() < self.p:
             kwargs = self.apply_with_params({}, **kwargs)
-        log(("op", type(self).__name__, start, now()))
+        log(f"op {start} {now()} {type(self).__name__}")
         return kwargs
 
     def apply_with_params(self, params, **kwargs):

@@ -31,7 +31,7 @@ class EnsureChannelFirst:
     def __call__(self, pixels):
         start = now()
         pixels = numpy.ascontiguousarray(numpy.moveaxis(pixels, -1, 0))
-        log(("op", "EnsureChannelFirst", start, now()))
+        log(f"op {start} {now()} EnsureChannelFirst")
         return pixels
 
 
@@ -40,7 +40,7 @@ class ScaleIntensity:
         start = now()
         low, high = pixels.min(), pixels.max()
         pixels = (pixels.astype(numpy.float32) - low) / max(high - low, 1)
-        log(("op", "ScaleIntensity", start, now()))
+        log(f"op {start} {now()} ScaleIntensity")
         return pixels
 
 
@@ -48,7 +48,7 @@ class EnsureType:
     def __call__(self, pixels):
         start = now()
         tensor = torch.as_tensor(pixels).clone()
-        log(("op", "EnsureType", start, now()))
+        log(f"op {start} {now()} EnsureType")
         return tensor
 
 

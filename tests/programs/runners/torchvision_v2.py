@@ -24,7 +24,7 @@ class Transform(nn.Module):
     def forward(self, *inputs):
         start = now()
         outputs = [self.transform(item) for item in inputs]
-        log(("op", type(self).__name__, start, now()))
+        log(f"op {start} {now()} {type(self).__name__}")
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
