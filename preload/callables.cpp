@@ -33,7 +33,6 @@ struct MethodDef {  // PyMethodDef
 struct Hooked {
   MethodDef* definition = nullptr;
   Method real = nullptr;
-  py::Object* callable = nullptr;  // for its name; owned
 };
 constinit Hooked hooked[kMethods] = {};
 constinit std::size_t hooked_count = 0;
@@ -58,24 +57,27 @@ py::Object* innermost(py::Object* callable) {
   return callable;
 }
 
-bool is_item_of(py::Object* items, const MethodDef* definition) {
-  return visit_items(items,
-                     [definition](py::Object* item) { return method_of(innermost(item)) == definition; });
-}
-
-// Called by the runner itself, not somewhere inside one of its operations.
-bool called_by_runner(const MethodDef* definition) {
+// The runner's item that this method is, if the runner itself calls it and not one of its operations; else
+// nullptr.
+py::Object* called_by_runner(const MethodDef* definition) {
   const Context* context = here.context;
-  if (context == nullptr || context->items == nullptr || process.off) return false;
-  if (context->kind != Context::Kind::runner && context->kind != Context::Kind::sample) return false;
-  return is_item_of(context->items, definition);
+  if (context == nullptr || context->items == nullptr || process.off) return nullptr;
+  if (context->kind != Context::Kind::runner && context->kind != Context::Kind::sample) return nullptr;
+  py::Object* found = nullptr;
+  visit_items(context->items, [&](py::Object* item) {
+    py::Object* callable = innermost(item);
+    if (method_of(callable) == definition) found = callable;
+    return found != nullptr;
+  });
+  return found;
 }
 
 template <std::size_t I>
 void* trampoline(void* a, void* b, void* c, void* d, void* e, void* f) {
   const Hooked& hook = hooked[I];
-  if (here.context == nullptr || !called_by_runner(hook.definition)) return hook.real(a, b, c, d, e, f);
-  const Span span = enter<Kind::op>(definition_of_native(hook.callable, OpRole::transform));
+  py::Object* callable = here.context == nullptr ? nullptr : called_by_runner(hook.definition);
+  if (callable == nullptr) return hook.real(a, b, c, d, e, f);
+  const Span span = enter<Kind::op>(definition_of_native(callable, hook.definition, OpRole::transform));
   void* result = nullptr;
   {
     Context context;  // Python that it calls back is part of it
@@ -97,10 +99,10 @@ constexpr auto make_trampolines(std::index_sequence<I...>) {
 constexpr auto kTrampolines = make_trampolines(std::make_index_sequence<kMethods>{});
 
 // Stores the pointer through the kernel, which refuses where memory is read-only instead of faulting.
-bool store(Method* target, Method value) {
+void store(Method* target, Method value) {
   const iovec from{&value, sizeof value};
   const iovec to{target, sizeof value};
-  return process_vm_writev(getpid(), &from, 1, &to, 1, 0) == static_cast<ssize_t>(sizeof value);
+  [[maybe_unused]] const ssize_t stored = process_vm_writev(getpid(), &from, 1, &to, 1, 0);
 }
 
 void hook(py::Object* callable) {
@@ -108,12 +110,10 @@ void hook(py::Object* callable) {
   if (definition == nullptr || hooked_count == kMethods) return;
   for (std::size_t i = 0; i < hooked_count; ++i)
     if (hooked[i].definition == definition) return;
-  Hooked& entry = hooked[hooked_count];
-  py::api.Py_IncRef(callable);
-  entry = {definition, definition->method, callable};
+  hooked[hooked_count] = {definition, definition->method};
+  // Where the table is read-only the method stays as it is; it is remembered, and not tried again.
+  store(&definition->method, kTrampolines.at[hooked_count]);
   ++hooked_count;
-  if (store(&definition->method, kTrampolines.at[hooked_count - 1])) return;
-  entry = {definition, definition->method, callable};  // stays as it is: remembered, so not tried again
 }
 
 }  // namespace

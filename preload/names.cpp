@@ -170,9 +170,9 @@ std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role) {
   return id;
 }
 
-std::uint32_t definition_of_native(py::Object* callable, OpRole role) {
+std::uint32_t definition_of_native(py::Object* callable, const void* key, OpRole role) {
   if (current_thread() == nullptr) return 0;
-  Definition* entry = find_entry(callable, role, 0);
+  Definition* entry = find_entry(key, role, 0);
   if (entry == nullptr || entry->id != 0) return entry == nullptr ? 0 : entry->id;
   const Owned name(py::api.PyObject_GetAttr(callable, names.__name__));
   py::api.PyErr_Clear();
@@ -180,7 +180,7 @@ std::uint32_t definition_of_native(py::Object* callable, OpRole role) {
   Description text;
   text.name = name ? text_of(name.get()) : after_last_dot(py::type_name(py::type_of(callable)));
   text.qualified = name ? qualify(callable, buffer, sizeof buffer) : text.name;
-  return add(*entry, callable, role, 0, text);
+  return add(*entry, key, role, 0, text);
 }
 
 bool measure_this(std::uint32_t definition) {

@@ -14,8 +14,8 @@ inline constexpr std::uint32_t kMaxDefinitions = 1024;
 // is known. Sent at its first use.
 std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role);
 
-// The same for a callable without Python frame.
-std::uint32_t definition_of_native(py::Object* callable, OpRole role);
+// The same for a callable without Python frame. `key`: what tells it apart for the life of the process.
+std::uint32_t definition_of_native(py::Object* callable, const void* key, OpRole role);
 
 // Whether this occurrence of an operation is one whose CPU time is measured: so many of them that the clock
 // reads stay below 0.05 % of the operation's own time.

@@ -160,6 +160,13 @@ Thread* open_thread() {
   return &thread;
 }
 
+// A process that multiprocessing started: spawn's children, the fork server, the resource tracker.
+bool is_helper_process() {
+  char arguments[1024];
+  const std::size_t size = read_file("/proc/self/cmdline", arguments, sizeof arguments);
+  return memmem(arguments, size, "multiprocessing", 15) != nullptr;
+}
+
 void announce(Collector collector) {
   if (!session.first) return;
   const char* hint = "";
@@ -235,8 +242,8 @@ void switch_off(OffReason reason, const char* line) {
     process.segment.header->off_reason = static_cast<std::uint64_t>(reason);
   char text[700];
   std::snprintf(text, sizeof text, "not tracing process %d: %.600s", getpid(), line);
-  // One line per process tree: where others record, this one only leaves a note.
-  if (session.known && !session.first)
+  // One line per process tree: what the first process said, or will say, its helpers do not repeat.
+  if ((session.known && !session.first) || is_helper_process())
     note(text);
   else
     say(text);

@@ -23,7 +23,7 @@ BatchName batch_being_fetched() {
 void close_native_collate(const Context& context, Thread* thread) {
   if (!context.sampled || context.collate == nullptr || thread == nullptr) return;
   if (py::is_exactly(context.collate, py::api.PyFunction_Type)) return;
-  const std::uint32_t definition = definition_of_native(context.collate, OpRole::collate);
+  const std::uint32_t definition = definition_of_native(context.collate, context.collate, OpRole::collate);
   const Span span = enter_at<Kind::op>(*thread, context.samples_end, definition);
   leave(span, Kind::leave);
 }
