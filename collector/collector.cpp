@@ -42,7 +42,8 @@ bool Collector::begin(ExitCode& code) {
     return false;
   }
   const bool create = options_.mode == Mode::serve;
-  const auto attached = finder_.attach(create ? Directory::Create::yes : Directory::Create::no);
+  const auto attached =
+      finder_.attach(create ? Directory::Create::yes : Directory::Create::no, ServeLock::Try::for_50_ms);
   if (attached == SegmentFinder::Attached::serving) return true;
   if (attached == SegmentFinder::Attached::nowhere && options_.mode == Mode::drain) {
     log_.note("no segments in {}", printable(fmt::format("{}", fmt::join(options_.directories, ", "))));
@@ -66,7 +67,7 @@ void Collector::serve_until_told() {
     close_sessions(now);
     if (options_.mode == Mode::autostart && done_by_itself(now)) return;
     show_progress(now);
-    wait(now);
+    wait();
   }
 }
 
@@ -161,22 +162,20 @@ ExitCode Collector::finish() {
 }
 
 // Sleeps until the next visit is due, a process ends, a directory changes, or somebody asks us to stop.
-void Collector::wait(std::uint64_t now_ns) {
+void Collector::wait() {
   std::vector<pollfd> polled{{stop_.fd(), POLLIN, 0}, {finder_.notify_fd(), POLLIN, 0}};
   for (const auto& [id, session] : sessions_)
     for (const auto& process : session->processes())
       if (const int fd = process->watch().fd(); fd >= 0) polled.push_back({fd, POLLIN, 0});
   const bool nothing = sessions_.empty() && !finder_.any_waiting();
   std::uint64_t pause = pause_ns_;
-  if (nothing) pause = options_.mode == Mode::autostart ? kIdlePause : kNothingPause;
+  const bool told = finder_.notify_fd() >= 0;
+  if (nothing) pause = options_.mode == Mode::autostart || !told ? kIdlePause : kNothingPause;
   if (log_.shows_progress()) pause = std::min(pause, 500 * kMillisecond);
-  static_cast<void>(now_ns);
   const timespec timeout{static_cast<time_t>(pause / kSecond), static_cast<long>(pause % kSecond)};
   ppoll(polled.data(), polled.size(), &timeout, nullptr);
-  if ((polled[1].revents & POLLIN) != 0) {
-    finder_.forget_notifications();
-    directory_changed_ = true;
-  }
+  if ((polled[1].revents & POLLIN) != 0) finder_.forget_notifications();
+  directory_changed_ = directory_changed_ || !told || (polled[1].revents & POLLIN) != 0;
 }
 
 void Collector::show_progress(std::uint64_t now_ns) {

@@ -35,7 +35,7 @@ class Collector {
   void close_sessions(std::uint64_t now_ns);
   void give_up(const Session& session);
   bool done_by_itself(std::uint64_t now_ns);
-  void wait(std::uint64_t now_ns);
+  void wait();
   void show_progress(std::uint64_t now_ns);
 
   Options options_;

@@ -5,8 +5,6 @@
 namespace lotus::collector {
 namespace {
 
-constexpr std::size_t kLargeBody = std::size_t{1} << 20;
-
 struct WholeRecords {
   const std::uint8_t* end = nullptr;  // behind the last one
   std::uint64_t ticks = 0;            // sum of their dt

@@ -18,6 +18,9 @@ struct DefinitionBody {
   std::uint32_t events = 0;
 };
 
+// No body is larger than this plus one payload, and no payload than this.
+inline constexpr std::size_t kLargeBody = std::size_t{1} << 20;
+
 class DefinitionJoiner {
  public:
   // Appends the whole definition records at the start of `payload`. Returns false if something else

@@ -37,12 +37,12 @@ SegmentFinder::SegmentFinder(const std::vector<std::string>& paths, Log& log)
   for (const std::string& path : paths) watched_.emplace_back().path = path;
 }
 
-SegmentFinder::Attached SegmentFinder::attach(Directory::Create create) {
+SegmentFinder::Attached SegmentFinder::attach(Directory::Create create, ServeLock::Try patience) {
   const auto attach_with = [&](Directory::Create how) {
     Attached result = Attached::nowhere;
     for (Watched& watched : watched_) {
       const bool settled = result == Attached::serving;
-      const auto taken = attach_one(watched, settled ? Directory::Create::no : how);
+      const auto taken = attach_one(watched, settled ? Directory::Create::no : how, patience);
       if (taken == ServeLock::Result::taken) result = Attached::serving;
       if (taken == ServeLock::Result::held && !settled) result = Attached::served_by_another;
     }
@@ -52,7 +52,8 @@ SegmentFinder::Attached SegmentFinder::attach(Directory::Create create) {
   return there == Attached::nowhere && create == Directory::Create::yes ? attach_with(create) : there;
 }
 
-ServeLock::Result SegmentFinder::attach_one(Watched& watched, Directory::Create create) {
+ServeLock::Result SegmentFinder::attach_one(Watched& watched, Directory::Create create,
+                                            ServeLock::Try patience) {
   if (watched.directory) return ServeLock::Result::taken;
   auto directory = std::make_shared<Directory>();
   std::string why;
@@ -62,7 +63,7 @@ ServeLock::Result SegmentFinder::attach_one(Watched& watched, Directory::Create 
   }
   watched.directory = std::move(directory);
   watched.files.clear();
-  const ServeLock::Result result = lock(watched);
+  const ServeLock::Result result = lock(watched, patience);
   if (result != ServeLock::Result::taken) {
     watched.directory.reset();
   } else if (inotify_) {
@@ -72,9 +73,9 @@ ServeLock::Result SegmentFinder::attach_one(Watched& watched, Directory::Create 
   return result;
 }
 
-ServeLock::Result SegmentFinder::lock(Watched& watched) {
+ServeLock::Result SegmentFinder::lock(Watched& watched, ServeLock::Try patience) {
   std::string why;
-  const ServeLock::Result result = watched.lock.take(*watched.directory, why);
+  const ServeLock::Result result = watched.lock.take(*watched.directory, patience, why);
   if (result == ServeLock::Result::failed) log_.error_once(why);
   if (result == ServeLock::Result::held)
     log_.note_once(fmt::format("already serving {} (pid {})", printable(watched.path),
@@ -156,12 +157,13 @@ void SegmentFinder::check_places() {
     if (!watched.directory->in_place()) {
       watched.directory.reset();  // segments of it that are open stay so
       watched.lock.release();
-    } else if (!watched.lock.in_place(*watched.directory) && lock(watched) != ServeLock::Result::taken) {
+    } else if (!watched.lock.in_place(*watched.directory) &&
+               lock(watched, ServeLock::Try::for_50_ms) != ServeLock::Result::taken) {
       throw std::runtime_error(
           fmt::format("{}/{} was deleted and another collector serves now", watched.path, kCollectorLock));
     }
   }
-  attach(Directory::Create::no);
+  attach(Directory::Create::no, ServeLock::Try::once);
 }
 
 bool SegmentFinder::has_new_files(Watched& watched) const {
@@ -177,7 +179,7 @@ bool SegmentFinder::take_back() {
   bool taken = false;
   for (Watched& watched : watched_) {
     if (!watched.directory) continue;
-    if (lock(watched) == ServeLock::Result::taken) {
+    if (lock(watched, ServeLock::Try::for_50_ms) == ServeLock::Result::taken) {
       taken = true;
     } else {
       watched.directory.reset();  // whoever has the lock now reads those segments

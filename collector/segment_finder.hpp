@@ -24,7 +24,7 @@ class SegmentFinder {
   enum class Attached : std::uint8_t { serving, served_by_another, nowhere };
   // Opens and locks every candidate that is there and ours. Create::yes: if there is none, the first one
   // that can be made is made. May be called again to pick up what appeared since.
-  Attached attach(Directory::Create create);
+  Attached attach(Directory::Create create, ServeLock::Try patience);
 
   // Segments that were not found before, ready to be read. Says once what it leaves alone, and why.
   std::vector<std::unique_ptr<Segment>> scan();
@@ -57,8 +57,8 @@ class SegmentFinder {
     std::map<std::string, Known> files;
   };
 
-  ServeLock::Result attach_one(Watched& watched, Directory::Create create);
-  ServeLock::Result lock(Watched& watched);
+  ServeLock::Result attach_one(Watched& watched, Directory::Create create, ServeLock::Try patience);
+  ServeLock::Result lock(Watched& watched, ServeLock::Try patience);
   void scan_one(Watched& watched, std::vector<std::unique_ptr<Segment>>& found);
   Seen look_at(const Watched& watched, const std::string& name, std::vector<std::unique_ptr<Segment>>& found);
   void refuse(const std::string& path, const SegmentVerdict& verdict);

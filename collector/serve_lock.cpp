@@ -20,8 +20,8 @@ namespace {
 constexpr int kTries = 10;
 constexpr std::chrono::milliseconds kBetweenTries{5};
 
-bool lock_within_tries(int fd) {
-  for (int i = 0; i < kTries; ++i) {
+bool lock_within(int fd, int tries) {
+  for (int i = 0; i < tries; ++i) {
     if (i > 0) std::this_thread::sleep_for(kBetweenTries);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
     if (errno != EWOULDBLOCK && errno != EINTR) return false;
@@ -42,7 +42,7 @@ void write_pid(int fd) {
 
 }  // namespace
 
-ServeLock::Result ServeLock::take(const Directory& directory, std::string& why) {
+ServeLock::Result ServeLock::take(const Directory& directory, Try patience, std::string& why) {
   const auto failed = [&](std::string_view text) {
     why = fmt::format("{}/{}: {}", printable(directory.path()), kCollectorLock, text);
     return Result::failed;
@@ -53,7 +53,8 @@ ServeLock::Result ServeLock::take(const Directory& directory, std::string& why) 
   struct stat status {};
   if (fstat(file.get(), &status) != 0 || !is_ours(status))
     return failed("not a plain file of yours: remove it");
-  if (!lock_within_tries(file.get())) return errno == EWOULDBLOCK ? Result::held : failed(reason(errno));
+  if (!lock_within(file.get(), patience == Try::once ? 1 : kTries))
+    return errno == EWOULDBLOCK ? Result::held : failed(reason(errno));
   device_ = status.st_dev;
   inode_ = status.st_ino;
   fd_ = std::move(file);

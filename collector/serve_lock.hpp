@@ -15,9 +15,11 @@ class ServeLock {
  public:
   enum class Result : std::uint8_t { taken, held, failed };
 
-  // Takes the lock of `directory` and writes our pid into it. Tries for some 50 ms, because traced
-  // processes hold it for an instant while they look whether anybody serves. `failed`: `why` says why.
-  Result take(const Directory& directory, std::string& why);
+  // How often to try: traced processes hold the lock for an instant while they look whether anybody
+  // serves, so that once is not enough to know.
+  enum class Try : std::uint8_t { once, for_50_ms };
+  // Takes the lock of `directory` and writes our pid into it. `failed`: `why` says why.
+  Result take(const Directory& directory, Try patience, std::string& why);
   void release() { fd_.reset(); }
 
   // False once the lock file was deleted or replaced: then others can take "the" lock as well.

@@ -195,6 +195,7 @@ bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64
 }
 
 void Session::ended(const TracedProcess& process) {
+  damaged_ += process.damaged();
   if (left_standing_.directory) left_standing_.remove();
   left_standing_ = process.segment().file();
 }
@@ -266,6 +267,8 @@ void Session::report() {
     line +=
         " (memory ran full before they were collected: leave a CPU core and disk bandwidth for "
         "lotus-collector)";
+  if (damaged_ > 0)
+    line += fmt::format(", {} of shared memory unusable", counted(damaged_, "record", "records"));
   log_.result(line);
 }
 

@@ -76,6 +76,7 @@ class Session {
   SegmentFile left_standing_;  // segment of a process that ended; no directory: none
   std::uint32_t numbers_given_ = 0;
   std::uint64_t lost_by_ended_ = 0;
+  std::uint64_t damaged_ = 0;         // unusable records in segments of ended processes
   std::uint64_t last_change_ns_ = 0;  // a process came or ended
   std::uint64_t next_clock_ns_ = 0;
   std::uint64_t retry_at_ns_ = 0;

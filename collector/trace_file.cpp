@@ -1,5 +1,6 @@
 #include "trace_file.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ std::uint64_t count_events(std::span<const IndexEntry> entries) {
   return events;
 }
 
+constexpr std::uint64_t kWritebackBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kIndexPerFrame = kMaxRawFrame / sizeof(IndexEntry);
 
 template <class Structure>
@@ -92,7 +94,17 @@ bool TraceFile::write_batch() {
   batch_.clear();
   events_ += count_events(std::span(index_).subspan(written_));
   written_ = index_.size();
+  start_writeback();
   return true;
+}
+
+// Lets the disk work while the trace grows, so that sync() at its end does not keep other sessions waiting.
+void TraceFile::start_writeback() {
+  if (end_ - on_its_way_ < kWritebackBytes) return;
+  const auto begin = static_cast<off_t>(on_its_way_);
+  // Only a hint: where it fails, sync() does all of the work.
+  sync_file_range(fd_.get(), begin, static_cast<off_t>(end_) - begin, SYNC_FILE_RANGE_WRITE);
+  on_its_way_ = end_;
 }
 
 void TraceFile::forget_batch() {

@@ -50,6 +50,8 @@ class TraceFile {
   void remove_if_empty() const;
 
  private:
+  void start_writeback();
+
   Fd fd_;
   std::string path_;
   std::uint64_t end_;
@@ -57,6 +59,7 @@ class TraceFile {
   std::vector<IndexEntry> index_;  // frames of the batch included
   std::size_t written_ = 0;        // entries of index_ that are in the file
   std::uint64_t events_ = 0;
+  std::uint64_t on_its_way_ = 0;  // bytes that the kernel was asked to write to the disk
 };
 
 }  // namespace lotus::collector

@@ -116,12 +116,11 @@ void TracedProcess::take_definitions(const RingRecord& record, const std::uint8_
   if (position < definitions_had_) return;
   scratch_.assign(payload, payload + record.stored_bytes);
   if (segment_->torn()) return;
-  std::optional<std::vector<std::uint8_t>> raw;
-  if (!plausible(record, scratch_)) {
+  if (!plausible(record, scratch_) || record.raw_bytes > kLargeBody) {
     ++now_.damaged;
     return;
   }
-  raw = record.codec == Codec::raw ? scratch_ : unpack(scratch_, record.raw_bytes);
+  const auto raw = record.codec == Codec::raw ? std::optional(scratch_) : unpack(scratch_, record.raw_bytes);
   std::optional<DefinitionBody> full;
   if (!raw || !joiner.append(*raw, record.base_ticks, full)) ++now_.damaged;
   if (full) write_definitions(file, packer, *full, position);

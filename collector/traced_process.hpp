@@ -42,6 +42,7 @@ class TracedProcess {
   // The batch was not written: everything gathered since commit() is gathered again.
   void rollback();
 
+  std::uint32_t damaged() const { return now_.damaged; }
   std::uint64_t lost_events() const { return segment_->counters().lost_events; }
 
  private:

@@ -252,12 +252,13 @@ TEST_CASE("a hole that a killed thread left costs only what it reserved") {
   segment->define(1, "First", 1);
   segment->ring(kDefinitionRing).head += ring_record_bytes(50);
   segment->define(2, "Second", 2);
-  drain(place.segments.path());
+  const Outcome outcome = drain(place.segments.path());
   const Trace trace = read_trace(place.output);
   CHECK(what_is_wrong(trace) == "");
   CHECK(serials_of(trace) == up_to(20));
   CHECK(trace.definitions()[1] == up_to(2));
   CHECK(end_of(trace).damaged == 2);
+  CHECK(outcome.said.find("2 records of shared memory unusable") != std::string::npos);
 }
 
 TEST_CASE("a definition that is being written holds up the events behind it") {
