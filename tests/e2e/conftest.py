@@ -38,9 +38,10 @@ class Pair:
         tracer = harness.Tracer(directory)
         try:
             self.traced, self.trace = tracer.trace([*command, "--truth", directory / "truth"], **environment)
+            tracer.wait_for_collector()
+            self.left = tracer.left()
         finally:
             tracer.close()
-        self.left = sorted(path.name for path in tracer.segments.iterdir())
         self.truth = truth_reader.read(directory / "truth")
 
 

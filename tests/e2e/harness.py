@@ -6,9 +6,11 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -109,7 +111,8 @@ class Trace:
     @property
     def spans(self):
         """The kinds of records that open a span."""
-        rows = self._ask("dump", "--schema", read=lambda text: [line.split() for line in text.decode().splitlines()])
+        text = self._ask("dump", "--schema", read=bytes.decode)
+        rows = [line.split() for line in text.splitlines()]
         return {row[2] for row in rows if row[1] == "enter"}
 
     @property
@@ -137,11 +140,15 @@ def is_complete(path):
 
 
 class Tracer:
-    """Runs programs under the tracer, with segments and traces in a directory of their own."""
+    """Runs programs under the tracer, with segments and traces in directories of their own.
+
+    Segments lie in memory, as by default: on a disk, writing to them would now and then wait for it.
+    """
 
     def __init__(self, directory, library=LIBRARY):
         self.directory = pathlib.Path(directory)
-        self.segments = self.directory / "segments"
+        self._memory = pathlib.Path(tempfile.mkdtemp(prefix="lotus-test-", dir="/dev/shm"))
+        self.segments = self._memory / "segments"
         self.library = library
         self._count = 0
 
@@ -171,14 +178,23 @@ class Tracer:
             return None
         return pid if name.startswith("lotus-collector"[:15]) else None
 
+    def wait_for_collector(self):
+        """Until it has ended by itself, with all written."""
+        wait_until(lambda: self.collector_pid() is None, "the collector to end", timeout=20)
+
+    def left(self):
+        """What lies among the segments."""
+        return sorted(path.name for path in self.segments.glob("*"))
+
     def close(self):
-        """Waits for our collector to end by itself; ends it if it does not."""
+        """Waits for our collector to end by itself; ends it if it does not. Removes the segments."""
         try:
-            wait_until(lambda: self.collector_pid() is None, "the collector to end", timeout=20)
+            self.wait_for_collector()
         finally:
             pid = self.collector_pid()
             if pid is not None:
                 os.kill(pid, signal.SIGKILL)
+            shutil.rmtree(self._memory)
 
 
 def program(name, *options, data=None, python=PYTHON):

@@ -65,7 +65,7 @@ def test_output_that_cannot_be_written(output, command, bare, tracer):
     traced, _ = tracer.run(command, output=output, LOTUS_LOG=log, TMPDIR=tracer.directory)
     unharmed(bare, traced)
     assert len(traced.lotus_lines) == 1
-    tracer.close()
+    tracer.wait_for_collector()
     told = log.read_text() + traced.lotus_lines[0]
     assert os.path.dirname(output) in told
 
@@ -91,7 +91,7 @@ def test_another_file_in_the_way_is_left_alone(command, bare, tracer):
     path.write_text("not a trace\n")
     traced, _ = tracer.run(command, output=path)
     unharmed(bare, traced)
-    tracer.close()
+    tracer.wait_for_collector()
     assert path.read_text() == "not a trace\n"
     beside = tracer.directory / "notes.lotus.1"
     assert harness.Trace(beside).report["batches"]["count"] == 8
@@ -122,7 +122,7 @@ def test_trace_on_a_full_disk(tiny, command, bare, tracer):
     log = tracer.directory / "log"
     traced, _ = tracer.run(command, output=tiny / "x.lotus", LOTUS_LOG=log, TMPDIR=tracer.directory)
     unharmed(bare, traced)
-    tracer.close()
+    tracer.wait_for_collector()
     assert (tiny / "x.lotus").exists()
 
 
@@ -146,11 +146,11 @@ def test_directory_of_segments_of_somebody_else(command, bare, tracer):
     assert list(shared.iterdir()) == [] and not trace.exists()
 
 
-def test_no_collector_beside_the_library(command, bare, tmp_path):
+def test_no_collector_beside_the_library(command, bare, tracer):
     """The segments keep what was recorded; a collector can be told to turn them into a trace later."""
-    alone = tmp_path / "alone"
+    alone = tracer.directory / "alone"
     alone.mkdir()
-    tracer = harness.Tracer(tmp_path, library=pathlib.Path(shutil.copy(harness.LIBRARY, alone)))
+    tracer.library = pathlib.Path(shutil.copy(harness.LIBRARY, alone))
     traced, trace = tracer.run(command)
     unharmed(bare, traced)
     assert len(traced.lotus_lines) == 1 and "lotus-collector" in traced.lotus_lines[0]

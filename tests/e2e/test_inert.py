@@ -25,7 +25,7 @@ def test_same_output_and_nothing_made(name, tracer):
     bare = harness.run(COMMANDS[name])
     traced = harness.run(COMMANDS[name], cwd=tracer.directory, **tracer.environment())
     assert (bare.code, bare.stdout, bare.stderr) == (traced.code, traced.stdout, traced.stderr)
-    assert list(tracer.directory.iterdir()) == []
+    assert list(tracer.directory.iterdir()) == tracer.left() == []
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc here")
@@ -35,7 +35,7 @@ def test_compiler_and_its_children(tracer, tmp_path_factory):
     compiled = harness.run(["gcc", "-o", "seven", "seven.c"], cwd=directory, **tracer.environment())
     assert (compiled.code, compiled.stdout, compiled.stderr) == (0, b"", b"")
     assert harness.run([directory / "seven"], **tracer.environment()).code == 7
-    assert list(tracer.directory.iterdir()) == []
+    assert list(tracer.directory.iterdir()) == tracer.left() == []
 
 
 def test_importing_torch_alone_makes_no_trace(tracer):
@@ -43,7 +43,7 @@ def test_importing_torch_alone_makes_no_trace(tracer):
     bare = harness.run(command)
     traced = harness.run(command, cwd=tracer.directory, **tracer.environment())
     assert (bare.code, bare.stdout, bare.stderr) == (traced.code, traced.stdout, traced.stderr)
-    assert list(tracer.directory.iterdir()) == []
+    assert list(tracer.directory.iterdir()) == tracer.left() == []
 
 
 def test_off_by_environment(tracer, photos):

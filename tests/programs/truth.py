@@ -29,6 +29,7 @@ import functools
 import json
 import multiprocessing.util
 import os
+import sys
 import time
 
 now = time.perf_counter_ns
@@ -43,10 +44,20 @@ def start(prefix):
     if prefix is None:
         return
     os.environ[_VARIABLE] = os.path.abspath(prefix)
+    _hold_threads_back()
     from torch.utils.data import dataloader
 
     _watch_class(dataloader._MultiProcessingDataLoaderIter)
     _watch_class(dataloader._SingleProcessDataLoaderIter)
+
+
+def _hold_threads_back():
+    """Lets other threads run only where this one waits or computes in C.
+
+    Python changes threads at the first instruction of a function: between the clock of a tracer, which
+    sees the call, and our own behind that instruction, a worker's feeder thread could run for ms.
+    """
+    sys.setswitchinterval(60)
 
 
 def flush():
@@ -69,6 +80,8 @@ def _in_worker(_):
 multiprocessing.util.register_after_fork(flush, _in_worker)
 if getattr(multiprocessing.current_process(), "_inheriting", False):
     _in_worker(flush)
+    if _VARIABLE in os.environ:
+        _hold_threads_back()
 
 
 def watch(loader, name="train", epoch=0):

@@ -1,0 +1,149 @@
+// Records are missing: what is there must still be right, and nothing is invented.
+#include <doctest/doctest.h>
+
+#include "made_trace.hpp"
+#include "model/span_builder.hpp"
+
+using namespace lotus;
+using namespace lotus::analyzer;
+using namespace lotus::analyzer::test;
+
+namespace {
+
+// Two whole fetches, then a third that a chunk with its middle is missing of.
+void broken_in_the_middle(MadeTrace& made, std::uint32_t worker) {
+  ThreadWriter thread(made, worker, 1);
+  thread.record<Kind::worker_loop>(at(0), 0, 1);
+  span<Kind::fetch>(thread, 1, 6, 0, 0, 0);
+  thread.record<Kind::fetch>(at(7), 0, 0, 1);
+  thread.record<Kind::sample>(at(8), -3);
+  thread.flush();
+  thread.record<Kind::leave>(at(9));
+  thread.record<Kind::leave>(at(10));
+  span<Kind::fetch>(thread, 11, 12, 0, 0, 2);
+  thread.record<Kind::fetch>(at(13), 0, 0, 3);
+  thread.record<Kind::sample>(at(14), -5);
+  thread.drop();
+  thread.record<Kind::leave>(at(16));
+  thread.record<Kind::leave>(at(20));
+  span<Kind::fetch>(thread, 21, 24, 0, 0, 4);
+  thread.record<Kind::leave>(at(25));
+  thread.flush();
+}
+
+}  // namespace
+
+TEST_CASE("after a gap the stack is rebuilt from the open records") {
+  MadeTrace made;
+  broken_in_the_middle(made, made.worker(1, 0));
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  Seen seen;
+  const Reading reading = show(trace, seen);
+  CHECK(seen.gaps == 1);
+  CHECK(seen.lost == 6);
+  CHECK(reading.lost_records == 6);
+  CHECK(reading.dropped_spans == 2);  // fetch 1 and its sample
+  CHECK(reading.unmatched_leaves == 0);
+  REQUIRE(seen.spans.size() == 5);
+  CHECK(seen.spans[0].ms == doctest::Approx(5));
+  CHECK(seen.spans[1].kind == Kind::sample);  // of fetch 3: begun inside the gap
+  CHECK(seen.spans[1].ms == doctest::Approx(2));
+  CHECK(seen.spans[1].gapped);
+  CHECK(seen.spans[2].kind == Kind::fetch);
+  CHECK(seen.spans[2].ms == doctest::Approx(7));
+  CHECK(seen.spans[3].ms == doctest::Approx(3));
+  CHECK_FALSE(seen.spans[3].gapped);
+  CHECK(seen.spans[4].kind == Kind::worker_loop);  // open before and after: its length is right
+  CHECK(seen.spans[4].ms == doctest::Approx(25));
+}
+
+TEST_CASE("a chunk that is not in the file is a gap without a word about its size") {
+  MadeTrace made;
+  const std::uint32_t worker = made.worker(1, 0);
+  ThreadWriter thread(made, worker, 1);
+  span<Kind::fetch>(thread, 1, 2, 0, 0, 0);
+  thread.flush();
+  const std::size_t before = made.bytes.size();
+  span<Kind::fetch>(thread, 3, 4, 0, 0, 1);
+  thread.flush();
+  made.bytes.resize(before);
+  span<Kind::fetch>(thread, 5, 6, 0, 0, 2);
+  thread.flush();
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  Seen seen;
+  const Reading reading = show(trace, seen);
+  CHECK(reading.gaps == 1);
+  CHECK(reading.lost_records == 0);
+  CHECK(seen.spans.size() == 2);
+}
+
+TEST_CASE("without open records, ends without a start are ignored") {
+  MadeTrace made;
+  const std::uint32_t worker = made.worker(1, 0);
+  ThreadWriter thread(made, worker, 1);
+  thread.record<Kind::leave>(at(1));
+  thread.record<Kind::leave_error>(at(2));
+  span<Kind::fetch>(thread, 3, 4, 0, 0, 0);
+  thread.flush();
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  Seen seen;
+  CHECK(show(trace, seen).unmatched_leaves == 2);
+  REQUIRE(seen.spans.size() == 1);
+  CHECK(seen.spans[0].ms == doctest::Approx(1));
+}
+
+TEST_CASE("a chunk that is there twice counts once") {
+  MadeTrace made;
+  const std::uint32_t worker = made.worker(1, 0);
+  ThreadWriter thread(made, worker, 1);
+  const std::size_t before = made.bytes.size();
+  span<Kind::fetch>(thread, 1, 2, 0, 0, 0);
+  thread.flush();
+  const bench::Bytes twice(made.bytes.begin() + static_cast<std::ptrdiff_t>(before), made.bytes.end());
+  made.bytes.insert(made.bytes.end(), twice.begin(), twice.end());
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  Seen seen;
+  const Reading reading = show(trace, seen);
+  CHECK(seen.spans.size() == 1);
+  CHECK(reading.damage.count == 1);
+}
+
+TEST_CASE("an age before time began does not make a span of centuries") {
+  MadeTrace made;
+  const std::uint32_t worker = made.worker(1, 0);
+  ThreadWriter thread(made, worker, 1);
+  thread.drop();
+  thread.record<Kind::open>(at(1), static_cast<std::uint64_t>(Kind::fetch), 0, 0, 0, UINT64_MAX / 2);
+  thread.record<Kind::leave>(at(2));
+  thread.flush();
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  Seen seen;
+  show(trace, seen);
+  REQUIRE(seen.spans.size() == 1);
+  CHECK(seen.spans[0].ms == doctest::Approx(1));
+}
+
+TEST_CASE("absurdly deep nesting is damage, not memory") {
+  MadeTrace made;
+  const std::uint32_t worker = made.worker(1, 0);
+  ThreadWriter thread(made, worker, 1, 1 << 25);
+  for (int i = 0; i < 100'000; ++i) thread.record<Kind::samples>(at(1), 1);
+  thread.flush();
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  Seen seen;
+  const Reading reading = show(trace, seen);
+  CHECK(reading.damage.count == 1);
+  CHECK(reading.open_spans == SpanBuilder::kMaxDepth);
+}

@@ -1,0 +1,107 @@
+// Hand-made traces: ticks are ns, and all times are given in ms since the trace began.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/reading.hpp"
+#include "model/visitor.hpp"
+#include "report/findings.hpp"
+#include "trace/trace.hpp"
+#include "trace_writer.hpp"
+
+namespace lotus::analyzer::test {
+
+inline constexpr std::uint64_t kStart = 1'000'000'000;                 // ticks
+inline constexpr std::uint64_t kRealtime = 1'700'000'000'000'000'000;  // ns, at kStart
+
+constexpr std::uint64_t at(double ms) { return kStart + static_cast<std::uint64_t>(ms * 1e6 + 0.5); }
+constexpr std::int64_t realtime(double ms) { return static_cast<std::int64_t>(kRealtime + (at(ms) - kStart)); }
+constexpr ClockPair pair_at(double ms) { return {at(ms), static_cast<std::uint64_t>(realtime(ms))}; }
+
+// A file with some bytes, removed with the object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const bench::Bytes& bytes, const std::string& suffix = ".lotus");
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile();
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// A training process (number 1, pid 100) and its workers (numbers from 2, pids from 101).
+class MadeTrace : public bench::TraceWriter {
+ public:
+  MadeTrace();
+
+  // Definitions of the training process.
+  void loader(std::uint64_t id, std::uint64_t workers, bool persistent = false);
+  void iterator(std::uint64_t id, std::uint64_t loader);
+  // The process of a worker, linked to its iterator; returns its number.
+  std::uint32_t worker(std::uint64_t iterator, std::uint64_t id, double born = 1);
+  void op(std::uint32_t process, std::uint64_t id, OpRole role, const std::string& name);
+
+  // Ends the file: process ends, trailer.
+  void close(double ms = 10'000);
+
+ private:
+  std::uint32_t processes_ = 0;
+};
+
+using bench::ThreadWriter;
+
+// A whole span without anything inside.
+template <Kind K, class... Values>
+void span(ThreadWriter& thread, double from, double to, const Values&... values) {
+  thread.record<K>(at(from), values...);
+  thread.record<Kind::leave>(at(to));
+}
+
+// `get`, which delivers a batch at its end.
+void get(ThreadWriter& thread, double from, double to, std::uint64_t iterator, std::uint64_t reset,
+         std::uint64_t batch, std::uint64_t expected);
+
+// What a visitor was shown, for checking.
+class Seen : public Visitor {
+ public:
+  struct SpanSeen {
+    Kind kind;
+    double start, ms;  // ms since the trace began; length
+    Ended ended;
+    std::uint64_t depth;
+    std::string op, path;
+    std::uint64_t samples;
+    bool gapped;
+  };
+  std::vector<SpanSeen> spans;
+  std::vector<Batch> batches;
+  std::vector<Kind> open;
+  std::uint64_t gaps = 0, lost = 0;
+
+  void on_span(const Span& span) override;
+  void on_batch(const Batch& batch) override { batches.push_back(batch); }
+  void on_open_span(const Stream&, const OpenSpan& span, std::size_t) override { open.push_back(span.kind); }
+  void on_gap(const Stream&, std::uint64_t records, std::uint64_t) override {
+    ++gaps;
+    lost += records;
+  }
+  // The batch of an iterator's reset, or nullptr.
+  const Batch* batch(std::uint64_t iterator, std::uint64_t reset, std::uint64_t number) const;
+};
+
+// Reads a trace through the model.
+Reading show(Trace& trace, Visitor& visitor);
+
+// ms of an interval, of an instant since the trace began.
+double length(const Interval& interval);
+double instant(std::uint64_t ticks);
+
+// The findings of a report on this trace, which must outlive them.
+Findings findings_of(Trace& trace);
+
+}  // namespace lotus::analyzer::test
