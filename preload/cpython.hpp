@@ -77,12 +77,14 @@ struct Api {
 
 // What differs between versions and is not reachable by a function.
 struct Layout {
-  int minor;                        // of Python 3
-  std::ptrdiff_t frame_code;        // code object of a frame, possibly tagged
-  std::ptrdiff_t frame_locals;      // first local variable of a frame, possibly tagged
-  std::uintptr_t pointer_mask;      // takes the tag off
-  bool cells_are_made_before;       // arguments that are cells are moved before the evaluator is called
-  std::ptrdiff_t code_extra;        // of a code object: its array of extra values
+  int minor;                    // of Python 3
+  std::ptrdiff_t frame_code;    // code object of a frame, possibly tagged
+  std::ptrdiff_t frame_locals;  // first local variable of a frame, possibly tagged
+  std::uintptr_t pointer_mask;  // takes the tag off
+  bool cells_are_made_before;   // arguments that are cells are moved before the evaluator is called
+  std::ptrdiff_t code_extra;    // of a code object: its array of extra values
+  std::uintptr_t
+      hooked_stack;  // bytes of C stack that hooked calls may use, 0: no limit; see evaluate_deep()
   std::ptrdiff_t function_version;  // of a function object, where keep_visible() is needed; else 0
 };
 

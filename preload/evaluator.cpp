@@ -52,7 +52,31 @@ void set_extra(py::Object* code, void* extra) {
   return call.info == nullptr ? call.run() : in_pipeline(call);
 }
 
+py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
+
+// From 3.11 a Python call takes no C stack, unless there is a frame evaluator; 3.12 also counts such calls
+// and allows 1,500. A recursion that goes deep gets CPython's own evaluator back until it returns, so that it
+// goes as deep as without us; what is down there is not seen.
+[[gnu::noinline]] py::Object* evaluate_deep(py::ThreadState* state, py::Frame* frame, int throwing) {
+  const auto address = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (here.stack_floor == UINTPTR_MAX) {  // this thread's first frame
+    const std::uintptr_t allowed = py::layout->hooked_stack;
+    here.stack_floor = allowed != 0 && address > allowed ? address - allowed : 0;
+    return evaluate(state, frame, throwing);
+  }
+  py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();
+  const bool ours = py::api._PyInterpreterState_GetEvalFrameFunc(interpreter) == evaluate;
+  if (!ours) return evaluate_next(state, frame, throwing);
+  py::api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate_next);
+  py::Object* result = evaluate_next(state, frame, throwing);
+  if (py::api._PyInterpreterState_GetEvalFrameFunc(interpreter) == evaluate_next)
+    py::api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
+  return result;
+}
+
 py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
+  if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < here.stack_floor) [[unlikely]]
+    return evaluate_deep(state, frame, throwing);
   py::Object* code = py::code_of(frame);
   void* extra = extra_of(code);
   if ((extra == kPlain && here.context == nullptr) || throwing != 0) [[likely]]

@@ -89,22 +89,24 @@ struct Receiving;
 
 // What this thread is doing, as far as Python frames told.
 struct PythonThread {
-  Context* context;
-  Context* sample;     // the innermost sample being made
-  const Call* worker;  // the frame of _worker_loop, in a worker's main thread
-  std::uint64_t worker_reset;
-  BatchName batch;  // num_workers=0: the batch being made
-  bool batch_known;
-  Iterator* getting;           // inside _get_data, or the pin thread's iterator
-  Receiving* receiving;        // inside Queue.get of the result queue
-  const Call* pin_loop;        // the frame of _pin_memory_loop
-  const Call* pin_step;        // the frame of its do_one_step
-  bool pinned;                 // this step pinned a batch, …
-  std::uint64_t pinned_batch;  // … this one
-  bool feeder;                 // a queue's feeder thread in a worker
-  std::uint64_t feeder_batch;
-  bool serializing;
-  std::uint64_t storage_bytes;
+  std::uintptr_t stack_floor =
+      UINTPTR_MAX;  // below it, recursion is too deep for hooked calls; MAX: not known yet
+  Context* context{};
+  Context* sample{};     // the innermost sample being made
+  const Call* worker{};  // the frame of _worker_loop, in a worker's main thread
+  std::uint64_t worker_reset{};
+  BatchName batch{};  // num_workers=0: the batch being made
+  bool batch_known{};
+  Iterator* getting{};           // inside _get_data, or the pin thread's iterator
+  Receiving* receiving{};        // inside Queue.get of the result queue
+  const Call* pin_loop{};        // the frame of _pin_memory_loop
+  const Call* pin_step{};        // the frame of its do_one_step
+  bool pinned{};                 // this step pinned a batch, …
+  std::uint64_t pinned_batch{};  // … this one
+  bool feeder{};                 // a queue's feeder thread in a worker
+  std::uint64_t feeder_batch{};
+  bool serializing{};
+  std::uint64_t storage_bytes{};
 };
 extern thread_local PythonThread here;
 
