@@ -1,7 +1,6 @@
 // lotus-analyze: reads traces. Exit codes: 0 done, 1 the trace is unusable, 2 wrong usage.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <exception>
 #include <new>
 
@@ -13,7 +12,8 @@ namespace {
 using namespace lotus::analyzer;
 
 int complain(const char* what, int code) {
-  fmt::print(stderr, "lotus-analyze: {}\n", what);
+  // Not by fmt: it throws when stderr cannot be written.
+  std::fprintf(stderr, "lotus-analyze: %s\n", what);
   return code;
 }
 

@@ -180,20 +180,20 @@ void add_cells(Table& table, const Row& row) {
 }
 
 Table empty_table() {
-  return Table({{"number", true},
-                {"loader", true, 2},
-                {"epoch", true},
-                {"batch", true},
-                {"worker", true},
-                {"worker pid", true, 6},
-                {"samples", true, 3},
-                {"preprocessing", true},
-                {"serialize", true, 4},
-                {"bytes", true, 5},
-                {"deserialize", true, 4},
-                {"wait", true},
-                {"delay", true},
-                {"", false, 1, false, Style::yellow}});
+  return Table({{"number"},
+                {.title = "loader", .importance = 2},
+                {"epoch"},
+                {"batch"},
+                {"worker"},
+                {.title = "worker pid", .importance = 6},
+                {.title = "samples", .importance = 3},
+                {"preprocessing"},
+                {.title = "serialize", .importance = 4},
+                {.title = "bytes", .importance = 5},
+                {.title = "deserialize", .importance = 4},
+                {"wait"},
+                {"delay"},
+                {.right = false, .importance = 1, .style = Style::yellow}});
 }
 
 // Calls `show` for each batch of the trace in order of its number.

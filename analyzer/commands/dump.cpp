@@ -185,10 +185,10 @@ Run prepare_dump(CLI::App& app) {
   add_traces(app, options->traces);
   app.add_option("--process", options->pids, "only this process; may be repeated")
       ->type_name("PID")
-      ->take_all();
+      ->allow_extra_args(false);
   app.add_option("--kind", options->kinds, "only records of this kind; may be repeated")
       ->type_name("NAME")
-      ->take_all();
+      ->allow_extra_args(false);
   app.add_flag("--json", options->json, "a JSON object per line");
   app.add_flag("--schema", options->schema, "print the record kinds of the trace and their fields instead");
   return [options] {

@@ -1,6 +1,7 @@
 // `timeline`: Chrome trace JSON, written while the trace streams by.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 
 #include "commands/command.hpp"
@@ -34,8 +35,10 @@ void write_timeline(const Options& options, const std::string& path) {
   read_trace(trace, timeline);
   timeline.end();
   out.close();
-  if (target != "-")
-    fmt::print(stderr, "lotus-analyze: wrote {}; open it at https://ui.perfetto.dev\n", escaped(target));
+  if (target == "-") return;
+  const std::string line =
+      fmt::format("lotus-analyze: wrote {}; open it at https://ui.perfetto.dev\n", escaped(target));
+  std::fputs(line.c_str(), stderr);
 }
 
 }  // namespace

@@ -32,17 +32,17 @@ std::string section(const Terminal& terminal, const char* title, const std::stri
 }
 
 std::string processes_text(const Json& json, const Terminal& terminal) {
-  Table table({{"pid", true},
-               {"worker", true},
-               {"program", false, 0, true},
-               {"python", false, 2},
-               {"torch", false, 2},
-               {"cores", true, 4},
-               {"threads", true, 3},
-               {"records", true},
-               {"lost", true, 1},
-               {"seconds", true, 1},
-               {"end", false, 1}});
+  Table table({{"pid"},
+               {"worker"},
+               {.title = "program", .right = false, .flexible = true},
+               {.title = "python", .right = false, .importance = 2},
+               {.title = "torch", .right = false, .importance = 2},
+               {.title = "cores", .importance = 4},
+               {.title = "threads", .importance = 3},
+               {"records"},
+               {.title = "lost", .importance = 1},
+               {.title = "seconds", .importance = 1},
+               {.title = "end", .right = false, .importance = 1}});
   for (const auto& p : json["processes"]) {
     const bool any = p["first_ns"].is_number();
     const double ns =
@@ -57,16 +57,16 @@ std::string processes_text(const Json& json, const Terminal& terminal) {
 }
 
 std::string loaders_text(const Json& json, const Terminal& terminal) {
-  Table table({{"pid", true, 2},
-               {"loader", true},
-               {"dataset", false, 0, true},
-               {"length", true},
-               {"batch size", true},
-               {"workers", true},
-               {"prefetch", true, 1},
-               {"pin memory", false, 3},
-               {"persistent", false, 4},
-               {"in order", false, 5}});
+  Table table({{.title = "pid", .importance = 2},
+               {"loader"},
+               {.title = "dataset", .right = false, .flexible = true},
+               {"length"},
+               {"batch size"},
+               {"workers"},
+               {.title = "prefetch", .importance = 1},
+               {.title = "pin memory", .right = false, .importance = 3},
+               {.title = "persistent", .right = false, .importance = 4},
+               {.title = "in order", .right = false, .importance = 5}});
   for (const auto& l : json["loaders"])
     table.add({text_of(l["pid"]), text_of(l["id"]), text_of(l["dataset"]), text_of(l["length"]),
                text_of(l["batch_size"]), text_of(l["workers"]), text_of(l["prefetch"]),
@@ -75,14 +75,14 @@ std::string loaders_text(const Json& json, const Terminal& terminal) {
 }
 
 std::string counts_text(const Json& counts, const char* what, const Terminal& terminal) {
-  Table table({{what, false}, {"count", true}});
+  Table table({{.title = what, .right = false}, {"count"}});
   for (const auto& [name, value] : counts.items())
     if (value.get<std::uint64_t>() > 0) table.add({escaped(name), count(value)});
   return table.text(terminal);
 }
 
 std::string damage_text(const Json& damage, const Terminal& terminal) {
-  Table table({{"offset", true}, {"bytes", true}, {"what", false, 0, true}});
+  Table table({{"offset"}, {"bytes"}, {.title = "what", .right = false, .flexible = true}});
   for (const auto& range : damage["ranges"])
     table.add({text_of(range["offset"]), count(range["bytes"]), text_of(range["what"])});
   const std::uint64_t more = damage["count"].get<std::uint64_t>() - damage["ranges"].size();
@@ -99,7 +99,7 @@ std::string state_of(const Json& json) {
 }
 
 std::string facts_text(const Json& json, const Terminal& terminal) {
-  Table table({{"", false}, {"", false, 0, true}});
+  Table table({{.right = false}, {.right = false, .flexible = true}});
   const Json& clock = json["clock"];
   table.add({"file", text_of(json["file"])});
   table.add({"size", human_bytes(json["bytes"].get<double>())});
@@ -118,8 +118,7 @@ std::string facts_text(const Json& json, const Terminal& terminal) {
       {"clock",
        fmt::format("{}, {:.6f} ns a tick{}", text_of(clock["source"]), clock["ns_per_tick"].get<double>(),
                    clock["calibrated"].get<bool>() ? "" : " (guessed: too short to calibrate)")});
-  std::string out = table.text(terminal);
-  return out.erase(0, out.find('\n') + 1);  // it has no titles
+  return table.text(terminal);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "report/collector.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace lotus::analyzer {
@@ -257,6 +258,27 @@ void Collector::fold_quality(const Reading& reading) {
   }
 }
 
+// By file, process and id, whatever the order in which their chunks came.
+void Collector::sort_loaders() {
+  auto& loaders = findings_.loaders;
+  const auto key = [&](std::size_t i) {
+    const LoaderFinding& l = loaders[i];
+    return std::tuple(l.file, l.training->number, l.loader ? l.loader->id : 0);
+  };
+  std::vector<std::size_t> order(loaders.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::vector<std::size_t> place(order.size());
+  std::vector<LoaderFinding> sorted;
+  for (const std::size_t old : order) {
+    place[old] = sorted.size();
+    sorted.push_back(std::move(loaders[old]));
+  }
+  for (auto& worker : findings_.workers)
+    if (worker.loader) worker.loader = place[*worker.loader];
+  loaders = std::move(sorted);
+}
+
 Findings Collector::take() {
   for (auto& op : ops_)
     if (!op.wall.empty() || op.errors > 0) findings_.ops.push_back(std::move(op));
@@ -266,6 +288,7 @@ Findings Collector::take() {
   std::stable_sort(findings_.workers.begin(), findings_.workers.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.file, a.process->number) < std::tuple(b.file, b.process->number);
   });
+  sort_loaders();
   return std::move(findings_);
 }
 

@@ -51,6 +51,7 @@ class Collector : public Visitor {
   void keep_slow(const Span& span, std::int64_t ns);
   void fold_iterations();
   void fold_quality(const Reading& reading);
+  void sort_loaders();
   std::int64_t ns(const Span& span) const;
   std::int64_t ns(const Interval& interval) const { return trace_->clock.duration_ns(interval.ticks()); }
 

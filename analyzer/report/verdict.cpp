@@ -85,8 +85,8 @@ std::string advice(const Findings& findings, const Verdict& verdict, const Loade
   const bool cores_suffice = findings.cores == 0 || needed <= findings.cores;
   if (present == 0 && cores_suffice)
     return fmt::format(
-        "; it was made by the training process itself: num_workers={} would make it meanwhile {}", needed,
-        reason_of(loader));
+        "; the training process makes its batches itself: num_workers={} would make them meanwhile {}",
+        needed, reason_of(loader));
   if (present == 0)
     return fmt::format(
         "; it was made by the training process itself: num_workers={} would use all cores, keeping up takes "

@@ -21,7 +21,7 @@ Progress::Progress(std::string name, std::uint64_t total)
       next_(Clock::now() + 500ms) {}
 
 Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_) std::fputs("\r\x1b[K", stderr);
 }
 
 void Progress::update(std::uint64_t done) {
@@ -29,7 +29,7 @@ void Progress::update(std::uint64_t done) {
   next_ = Clock::now() + 200ms;
   shown_ = true;
   const std::string line = fmt::format("reading {}: {} %", name_, done * 100 / total_);
-  fmt::print(stderr, "\r{}\x1b[K", shortened(line, Terminal::of(stderr).width - 1));
+  std::fputs(("\r" + shortened(line, Terminal::of(stderr).width - 1) + "\x1b[K").c_str(), stderr);
   std::fflush(stderr);
 }
 

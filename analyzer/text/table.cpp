@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kBetween = 2;
-constexpr std::size_t kNarrowestFlexible = 16;
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
   const std::size_t have = display_width(text);
@@ -37,7 +36,7 @@ std::vector<bool> Table::chosen(const std::vector<std::size_t>& widths, std::siz
     std::size_t least = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (!shown[i]) continue;
-      need += (columns_[i].flexible ? std::min(widths[i], kNarrowestFlexible) : widths[i]) + kBetween;
+      need += (columns_[i].flexible ? std::min(widths[i], columns_[i].narrowest) : widths[i]) + kBetween;
       const bool goes_before =
           least == columns_.size() || columns_[i].importance >= columns_[least].importance;
       if (columns_[i].importance > 0 && goes_before) least = i;
@@ -86,7 +85,9 @@ std::string Table::text(const Terminal& terminal) const {
   }
   std::vector<std::string> titles;
   for (const auto& column : columns_) titles.push_back(column.title);
-  std::string out = line(titles, widths, shown, terminal, true);
+  const bool titled =
+      std::any_of(titles.begin(), titles.end(), [](const auto& title) { return !title.empty(); });
+  std::string out = titled ? line(titles, widths, shown, terminal, true) : std::string();
   for (const auto& row : rows_) out += line(row, widths, shown, terminal, false);
   return out;
 }

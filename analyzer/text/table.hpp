@@ -9,10 +9,11 @@
 namespace lotus::analyzer {
 
 struct Column {
-  std::string title;
-  bool right = true;      // aligned
-  int importance = 0;     // 0: always shown; the column with the greatest number goes first
-  bool flexible = false;  // may be shortened in the middle; at most one of a table
+  std::string title{};         // a table of which no column has a title has no heading
+  bool right = true;           // aligned
+  int importance = 0;          // 0: always shown; else the column with the greatest number goes first
+  bool flexible = false;       // may be shortened in the middle; at most one of a table
+  std::size_t narrowest = 16;  // if flexible: columns go before it gets narrower than this
   Style style = Style::plain;
 };
 

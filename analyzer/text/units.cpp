@@ -48,6 +48,7 @@ std::string human_count(std::uint64_t count) {
 
 std::string human_percent(double percent) {
   const double size = std::abs(percent);
+  if (size != 0 && size < 0.005) return "<0.01 %";
   if (size != 0 && size < 0.095) return fmt::format("{:.2f} %", percent);
   if (size >= 99.95) return fmt::format("{:.0f} %", percent);
   return fmt::format("{:.1f} %", percent);

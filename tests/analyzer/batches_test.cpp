@@ -18,8 +18,8 @@ void fetch(ThreadWriter& worker, double from, double to, std::uint64_t reset, st
 
 // next { wait { get… consume } } with the gets already recorded by `gets`.
 template <class Gets>
-void next(ThreadWriter& main, double from, double consume, double to, std::uint64_t iterator, std::uint64_t reset,
-          std::uint64_t batch, Gets gets) {
+void next(ThreadWriter& main, double from, double consume, double to, std::uint64_t iterator,
+          std::uint64_t reset, std::uint64_t batch, Gets gets) {
   main.record<Kind::next>(at(from), iterator, reset);
   main.record<Kind::wait>(at(from), iterator, reset);
   gets();

@@ -24,8 +24,8 @@ TemporaryFile::~TemporaryFile() { ::unlink(path_.c_str()); }
 
 MadeTrace::MadeTrace() : TraceWriter(pair_at(0)) {
   process(++processes_, 100, 1, pair_at(0));
-  define<Kind::process>(1, at(0), 100, 1, "3.11.2", "train.py", "python3 train.py", "/home/user", "machine", 8,
-                        40'000, "2.6.0");
+  define<Kind::process>(1, at(0), 100, 1, "3.11.2", "train.py", "python3 train.py", "/home/user", "machine",
+                        8, 40'000, "2.6.0");
   define<Kind::thread>(1, at(0), 1, 100, "python3");
 }
 
@@ -33,7 +33,9 @@ void MadeTrace::loader(std::uint64_t id, std::uint64_t workers, bool persistent)
   define<Kind::loader>(1, at(0), id, workers, 2, 4, 0, persistent ? 1 : 0, 1, "ImageFolder", 100);
 }
 
-void MadeTrace::iterator(std::uint64_t id, std::uint64_t loader) { define<Kind::iterator>(1, at(0), id, loader); }
+void MadeTrace::iterator(std::uint64_t id, std::uint64_t loader) {
+  define<Kind::iterator>(1, at(0), id, loader);
+}
 
 std::uint32_t MadeTrace::worker(std::uint64_t iterator, std::uint64_t id, double born) {
   const std::uint32_t number = ++processes_;
@@ -45,7 +47,8 @@ std::uint32_t MadeTrace::worker(std::uint64_t iterator, std::uint64_t id, double
 }
 
 void MadeTrace::op(std::uint32_t process, std::uint64_t id, OpRole role, const std::string& name) {
-  define<Kind::op_def>(process, at(1), id, static_cast<std::uint64_t>(role), name, "module." + name, "ops.py", 7);
+  define<Kind::op_def>(process, at(1), id, static_cast<std::uint64_t>(role), name, "module." + name, "ops.py",
+                       7);
 }
 
 void MadeTrace::close(double ms) {
@@ -74,13 +77,14 @@ double instant(std::uint64_t ticks) {
 void Seen::on_span(const Span& span) {
   const bool is_op = span.kind() == Kind::op;
   spans.push_back({span.kind(), instant(span.data.start), static_cast<double>(span.ticks()) / 1e6, span.ended,
-                   span.depth, is_op ? span.data.op->name : "", span.data.has_path ? span.stream.sample_path : "",
-                   span.data.samples, span.data.gapped});
+                   span.depth, is_op ? span.data.op->name : "",
+                   span.data.has_path ? span.stream.sample_path : "", span.data.samples, span.data.gapped});
 }
 
 const Batch* Seen::batch(std::uint64_t iterator, std::uint64_t reset, std::uint64_t number) const {
   for (const auto& batch : batches)
-    if (batch.key.iterator == iterator && batch.key.reset == reset && batch.key.batch == number) return &batch;
+    if (batch.key.iterator == iterator && batch.key.reset == reset && batch.key.batch == number)
+      return &batch;
   return nullptr;
 }
 

@@ -18,7 +18,9 @@ inline constexpr std::uint64_t kStart = 1'000'000'000;                 // ticks
 inline constexpr std::uint64_t kRealtime = 1'700'000'000'000'000'000;  // ns, at kStart
 
 constexpr std::uint64_t at(double ms) { return kStart + static_cast<std::uint64_t>(ms * 1e6 + 0.5); }
-constexpr std::int64_t realtime(double ms) { return static_cast<std::int64_t>(kRealtime + (at(ms) - kStart)); }
+constexpr std::int64_t realtime(double ms) {
+  return static_cast<std::int64_t>(kRealtime + (at(ms) - kStart));
+}
 constexpr ClockPair pair_at(double ms) { return {at(ms), static_cast<std::uint64_t>(realtime(ms))}; }
 
 // A file with some bytes, removed with the object.

@@ -1,0 +1,102 @@
+// The one sentence.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "report/report.hpp"
+#include "report/verdict.hpp"
+
+using namespace lotus::analyzer;
+
+namespace {
+
+constexpr double kMs = 1e6;
+
+struct Case {
+  std::uint64_t workers, cores;
+  double fetch_ms, step_ms, waited;  // waited: share
+};
+
+Findings findings_of(const Case& c, const Process& training) {
+  Findings f;
+  f.files = {"x.lotus"};
+  f.cores = c.cores;
+  f.quality.events = 100;
+  LoaderFinding& loader = f.loaders.emplace_back();
+  loader.training = &training;
+  loader.loader = Loader{};
+  loader.loader->id = 1;
+  loader.loader->dataset = "Folder";
+  loader.loader->workers = c.workers;
+  for (int i = 0; i < 10; ++i) {
+    f.fetch.add(static_cast<std::int64_t>(c.fetch_ms * kMs));
+    loader.fetch.add(static_cast<std::int64_t>(c.fetch_ms * kMs));
+    if (c.step_ms > 0) loader.train_step.add(static_cast<std::int64_t>(c.step_ms * kMs));
+  }
+  f.loop = loader.loop = 1000 * kMs;
+  f.next = loader.next = c.waited * f.loop;
+  OpFinding& op = f.ops.emplace_back();
+  op.op.name = "Crop";
+  op.fetch_self = f.fetch.sum() * 0.4;
+  return f;
+}
+
+bool says(const Verdict& verdict, const std::string& part) {
+  INFO(verdict.message);
+  return verdict.message.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the verdict follows from its numbers") {
+  const Process training;
+  const auto verdict = [&](const Case& c) { return verdict_of(findings_of(c, training)); };
+
+  const Verdict more = verdict({2, 16, 400, 100, 0.41});
+  CHECK(more.bound == Bound::input);
+  CHECK(says(more, "input-bound"));
+  CHECK(says(more, "41.0 %"));
+  CHECK(says(more, "Crop is 40.0 %"));
+  CHECK(says(more, "4 workers instead of 2 would keep up"));
+  CHECK(says(more, "400 ms to make and 100 ms to train on"));
+
+  CHECK(says(verdict({2, 2, 400, 100, 0.41}), "2 already fill the 2 cores"));
+  CHECK(says(verdict({2, 3, 400, 100, 0.41}), "only up to the 3 cores"));
+  CHECK(says(verdict({0, 16, 400, 100, 0.8}), "num_workers=4"));
+  CHECK(says(verdict({0, 2, 400, 100, 0.8}), "num_workers=2 would use all cores"));
+  CHECK(says(verdict({8, 16, 400, 100, 0.2}), "8 workers are enough on average"));
+
+  const Verdict compute = verdict({2, 16, 100, 400, 0.01});
+  CHECK(compute.bound == Bound::compute);
+  CHECK(says(compute, "more workers would gain nothing"));
+
+  CHECK(verdict({2, 16, 100, 90, 0.10}).bound == Bound::balanced);
+  CHECK(verdict({2, 16, 100, 90, 0.15}).bound == Bound::input);
+  CHECK(verdict({2, 16, 100, 90, 0.05}).bound == Bound::compute);
+  CHECK(says(verdict({2, 16, 400, 0, 0.9}), "too few batches"));
+}
+
+TEST_CASE("with several loaders the one that was waited for most is named") {
+  const Process training;
+  Findings f = findings_of({2, 16, 400, 100, 0.41}, training);
+  LoaderFinding& second = f.loaders.emplace_back(f.loaders[0]);
+  second.loader->id = 2;
+  second.loader->dataset = "Slow";
+  second.loader->workers = 1;
+  second.next *= 2;
+  const Verdict verdict = verdict_of(f);
+  CHECK(says(verdict, "of 2 loaders, 2 (Slow)"));
+  CHECK(verdict.workers == 1);
+}
+
+TEST_CASE("nothing to judge is said, not guessed") {
+  Findings f;
+  f.files = {"x.lotus"};
+  CHECK(says(verdict_of(f), "holds no event"));
+  f.quality.events = 5;
+  CHECK(says(verdict_of(f), "No batch was recorded"));
+  f.fetch.add(1000);
+  CHECK(says(verdict_of(f), "Too little was recorded"));
+  CHECK_FALSE(verdict_of(f).waited_percent.has_value());
+  CHECK(report_text(f, Terminal{}).find("Too little") == 0);
+}
