@@ -110,3 +110,12 @@ def test_older_than_supported(python, tracer):
     assert traced.visible == bare.visible and traced.code == 0
     assert len(traced.lotus_lines) <= 1
     assert not trace.exists() and not tracer.segments.exists()
+
+
+@pytest.mark.parametrize("python", sorted(SUPPORTED))
+def test_deep_recursion(python, tracer):
+    """As deep with the tracer as without: a frame evaluator takes C stack for each call."""
+    command = harness.program("recursion", python=SUPPORTED[python])
+    bare = harness.run(command, PYTHONPATH=harness.FAKE_TORCH)
+    traced, _ = tracer.run(command, PYTHONPATH=harness.FAKE_TORCH)
+    assert traced.visible == bare.visible and bare.code == 0
