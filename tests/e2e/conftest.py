@@ -34,14 +34,9 @@ class Pair:
 
     def __init__(self, directory, command, **environment):
         directory.mkdir(exist_ok=True)
+        self.tracer = harness.Tracer(directory)
         self.bare = harness.run([*command, "--truth", directory / "bare"], **environment)
-        tracer = harness.Tracer(directory)
-        try:
-            self.traced, self.trace = tracer.trace([*command, "--truth", directory / "truth"], **environment)
-            tracer.wait_for_collector()
-            self.left = tracer.left()
-        finally:
-            tracer.close()
+        self.traced, self.trace = self.tracer.trace([*command, "--truth", directory / "truth"], **environment)
         self.truth = truth_reader.read(directory / "truth")
 
 
@@ -55,4 +50,6 @@ def pair(tmp_path_factory):
             made[name] = Pair(tmp_path_factory.mktemp("pair") / "run", command, **environment)
         return made[name]
 
-    return make
+    yield make
+    for pair in made.values():
+        pair.tracer.close()

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+import truth_reader
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("LOTUS_BUILD", SOURCE / "build/release"))
 LIBRARY = BUILD / "lib/liblotus.so"
@@ -74,7 +76,7 @@ def wait_until(condition, what, timeout=PATIENCE):
         if result:
             return result
         assert time.monotonic() < end, f"waited {timeout} s in vain for {what}"
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 class Trace:
@@ -126,6 +128,11 @@ class Trace:
             assert op["name"] not in table, f"two rows for {op['name']}"
             table[op["name"]] = op
         return table
+
+    def calls(self, name):
+        """Each call of an operation."""
+        return [truth_reader.Call(record["pid"], record["t_ns"], record["duration_ns"]) for record in self.records
+                if record.get("closes") == "op" and record["name"] == name]
 
     def named(self, kind):
         return [record for record in self.records if record["kind"] == kind]

@@ -18,12 +18,13 @@ class Batch:
         self.fetch = None
 
 
+Call = collections.namedtuple("Call", "pid end ns")
 Fetch = collections.namedtuple("Fetch", "pid keys start ns")  # keys: of the samples, in order, as text
 
 
 class Truth:
     def __init__(self):
-        self.ops = collections.defaultdict(list)  # name -> durations in ns
+        self.ops = collections.defaultdict(list)  # name -> Calls, in order of their ends
         self.fetches = []
         self.batches = {}  # (loader, epoch, number) -> Batch
         self.next_calls = []  # (loader, epoch, start, ns)
@@ -61,7 +62,7 @@ def read(prefix):
 
 def _read_operations(truth, pid, notes):
     has_samples = any(note.startswith("sample") for _, note in notes)
-    keys, begin = [], None
+    keys = []
     for offset, note in notes:
         kind, rest = note.split(" ", 1)
         if kind == "raised":
@@ -70,14 +71,13 @@ def _read_operations(truth, pid, notes):
         start, end, text = (rest + " ").split(" ", 2)
         start, end, text = int(start), int(end), text[:-1]
         if kind in ("op", "load"):
-            truth.ops["Loader" if kind == "load" else text].append(end - start)
+            truth.ops["Loader" if kind == "load" else text].append(Call(pid, offset + end, end - start))
         if kind.startswith("sample") or (kind == "load" and not has_samples):
-            begin = start if begin is None else begin
             keys += text.strip("[]").split(", ") if kind == "samples" else [text]
             truth.samples.append((text, end - start))
-        elif kind == "fetched":
-            truth.fetches.append(Fetch(pid, keys, offset + begin, end - begin))
-            keys, begin = [], None
+        elif kind == "fetch":
+            truth.fetches.append(Fetch(pid, keys, offset + start, end - start))
+            keys = []
 
 
 def _read_training(truth, pid, notes, paths):

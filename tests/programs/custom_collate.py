@@ -18,13 +18,12 @@ def crop_to_class(sample):
 
 def pad_and_stack(samples):
     start = now()
-    samples = [crop_to_class(sample) for sample in samples]
-    height = max(image.shape[1] for image, _ in samples)
-    images = torch.stack([pad(image, (0, 0, 0, height - image.shape[1])) for image, _ in samples])
-    batch = {"images": images, "heights": torch.tensor([image.shape[1] for image, _ in samples]),
-             "targets": torch.tensor([target for _, target in samples])}
+    cropped = [crop_to_class(sample) for sample in samples]
+    height = max(image.shape[1] for image, _ in cropped)
+    images = torch.stack([pad(image, (0, 0, 0, height - image.shape[1])) for image, _ in cropped])
+    batch = {"images": images, "heights": torch.tensor([image.shape[1] for image, _ in cropped]),
+             "targets": torch.tensor([target for _, target in cropped])}
     log(f"op {start} {now()} Collation")
-    log(f"fetched {start} {now()}")
     return batch
 
 

@@ -14,13 +14,6 @@ def share(paths):
     return paths if info is None else paths[info.id::info.num_workers]
 
 
-def load(path, transform):
-    start = now()
-    sample = transform(timed.loader(path))
-    log(f"sample {start} {now()} {path}")
-    return sample
-
-
 class Generated(IterableDataset):
     def __init__(self, paths, transform):
         self.paths = paths
@@ -28,7 +21,10 @@ class Generated(IterableDataset):
 
     def __iter__(self):
         for path in share(self.paths):
-            yield load(path, self.transform)
+            start = now()
+            sample = self.transform(timed.loader(path))
+            log(f"sample {start} {now()} {path}")
+            yield sample
 
 
 class Iterator:
@@ -40,7 +36,11 @@ class Iterator:
         return self
 
     def __next__(self):
-        return load(next(self.paths), self.transform)
+        path = next(self.paths)
+        start = now()
+        sample = self.transform(timed.loader(path))
+        log(f"sample {start} {now()} {path}")
+        return sample
 
 
 class Iterated(Generated):

@@ -91,7 +91,6 @@ def collate(samples):
     start = now()
     batch = list(samples)
     log(f"op {start} {now()} Collation")
-    log(f"fetched {start} {now()}")
     return batch
 
 

@@ -1,4 +1,5 @@
 """Among ordinary photographs lies one that takes far longer to load than any other."""
+import os
 import time
 
 from torch.utils.data import DataLoader
@@ -11,7 +12,7 @@ import truth
 
 def sluggish(path):
     """Loads an image; a name with `slow` in it is as if on a disk that has to spin up."""
-    if "slow" in path:
+    if "slow" in os.path.basename(path):
         time.sleep(0.25)
     return timed.loader(path)
 

@@ -20,7 +20,6 @@ def collate(samples):
     start = now()
     batch = default_collate(samples)
     log(f"op {start} {now()} Collation")
-    log(f"fetched {start} {now()}")
     return batch
 
 

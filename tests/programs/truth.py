@@ -8,7 +8,7 @@ is no work for the garbage collector, which would else run just behind the end o
     load START END PATH     the same of the file loader
     sample START END KEY    one call of the dataset; KEY: an index or a path
     samples START END LIST  one call for several samples
-    fetched START END       the collate function; the samples before it made up the batch
+    fetch START END         one call of the fetcher; the samples before it made up the batch
     raised KEY              an operation raised for this sample
 
 `watch` notes tuples of what the training process sees; loader is a name, and batch counts from 0:
@@ -45,10 +45,11 @@ def start(prefix):
         return
     os.environ[_VARIABLE] = os.path.abspath(prefix)
     _hold_threads_back()
+    _watch_fetchers()
     from torch.utils.data import dataloader
 
-    _watch_class(dataloader._MultiProcessingDataLoaderIter)
-    _watch_class(dataloader._SingleProcessDataLoaderIter)
+    _watch_iterator(dataloader._MultiProcessingDataLoaderIter)
+    _watch_iterator(dataloader._SingleProcessDataLoaderIter)
 
 
 def _hold_threads_back():
@@ -71,19 +72,6 @@ def flush():
     _records.clear()
 
 
-def _in_worker(_):
-    _records.clear()
-    multiprocessing.util.Finalize(None, flush, exitpriority=1)
-
-
-# A forked process begins with the former, a spawned one with the import of this module.
-multiprocessing.util.register_after_fork(flush, _in_worker)
-if getattr(multiprocessing.current_process(), "_inheriting", False):
-    _in_worker(flush)
-    if _VARIABLE in os.environ:
-        _hold_threads_back()
-
-
 def watch(loader, name="train", epoch=0):
     """Yields what `for batch in loader` yields and logs each step of the iterator."""
     global _starting
@@ -101,6 +89,7 @@ def watch(loader, name="train", epoch=0):
         try:
             batch = next(iterator)
         except StopIteration:
+            log(("next", name, epoch, begin, now()))
             flush()
             return
         log(("next", name, epoch, begin, now()))
@@ -127,7 +116,20 @@ def _replace(owner, method):
     return install
 
 
-def _watch_class(owner):
+def _watch_fetchers():
+    from torch.utils.data._utils import fetch as fetchers
+
+    for owner in (fetchers._MapDatasetFetcher, fetchers._IterableDatasetFetcher):
+
+        @_replace(owner, "fetch")
+        def fetch(original, self, index):
+            begin = now()
+            batch = original(self, index)
+            log(f"fetch {begin} {now()}")
+            return batch
+
+
+def _watch_iterator(owner):
     @_replace(owner, "_next_index")
     def next_index(original, self):
         index = original(self)
@@ -167,3 +169,17 @@ def _delivered(iterator):
     if not hasattr(iterator, "_rcvd_idx"):
         return iterator.truth_single
     return iterator._rcvd_idx - 1 if getattr(iterator, "_in_order", True) else iterator.truth_last
+
+
+def _in_worker(_):
+    _records.clear()
+    multiprocessing.util.Finalize(None, flush, exitpriority=1)
+
+
+# A forked process begins with the former, a spawned one with the import of this module.
+multiprocessing.util.register_after_fork(flush, _in_worker)
+if getattr(multiprocessing.current_process(), "_inheriting", False):
+    _in_worker(flush)
+    if _VARIABLE in os.environ:
+        _hold_threads_back()
+        _watch_fetchers()
