@@ -17,6 +17,12 @@ using namespace lotus::test;
 
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 struct Place {
   TemporaryDirectory segments;
   TemporaryDirectory outputs;
@@ -269,7 +275,8 @@ TEST_CASE("a thousand short processes: every record, no descriptor and no memory
   const std::uint64_t memory = resident_kb(collector.pid());
   for (int i = 0; i < 40; ++i) batch(20);
   CHECK(open_descriptors(collector.pid()) <= descriptors + 1);
-  CHECK(resident_kb(collector.pid()) < memory + 8192);
+  // A sanitizer keeps freed memory back on purpose; there, LeakSanitizer looks for leaks at the end.
+  if (!kSanitized) CHECK(resident_kb(collector.pid()) < memory + 8192);
   collector.signal(SIGTERM);
   CHECK(collector.wait().code == 0);
   const Trace trace = read_trace(place.output);
