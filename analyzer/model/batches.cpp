@@ -182,12 +182,12 @@ Batch& BatchTable::row(const BatchKey& key) {
   if (!fresh) return slot->second;
   slot->second.key = key;
   arrived_.push_back(key);
-  while (arrived_.size() > kMostPending) {
+  while (arrived_.size() > kMostPending || !rows_.contains(arrived_.front())) {
     const BatchKey oldest = arrived_.front();
     arrived_.pop_front();
     emit(oldest);
   }
-  return slot->second;  // the newest row is not among those given up
+  return slot->second;  // the newest row is not among those that left
 }
 
 void BatchTable::update(Batch& batch) {

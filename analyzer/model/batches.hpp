@@ -44,7 +44,7 @@ class BatchTable {
   Visitor& visitor_;
   std::unordered_map<BatchKey, Batch, BatchKeyHash> rows_;
   std::deque<BatchKey> lingering_;  // fetched and consumed
-  std::deque<BatchKey> arrived_;    // in order of their first record; may name rows that have left
+  std::deque<BatchKey> arrived_;    // in order of their first record; the first one has not left
 };
 
 }  // namespace lotus::analyzer

@@ -16,7 +16,7 @@ std::string label_of(const OpFinding& op, const Findings& findings) {
   const auto same_both = [&](const OpFinding& other) {
     return same_name(other) && other.op.qualified == op.op.qualified;
   };
-  const std::string name = escaped(op.op.name);
+  std::string name = escaped(op.op.name);
   if (std::count_if(findings.ops.begin(), findings.ops.end(), same_name) < 2) return name;
   if (std::count_if(findings.ops.begin(), findings.ops.end(), same_both) < 2)
     return fmt::format("{} ({})", name, escaped(op.op.qualified));

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <utility>
 
 #include "text/escape.hpp"
 #include "text/terminal.hpp"
@@ -14,7 +13,7 @@ namespace lotus::analyzer {
 
 using namespace std::chrono_literals;
 
-Progress::Progress(std::string name, std::uint64_t total)
+Progress::Progress(std::string_view name, std::uint64_t total)
     : name_(escaped(name)),
       total_(total),
       terminal_(::isatty(STDERR_FILENO) == 1),

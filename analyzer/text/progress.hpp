@@ -4,13 +4,14 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace lotus::analyzer {
 
 class Progress {
  public:
   // `total` bytes will be read of the file `name`.
-  Progress(std::string name, std::uint64_t total);
+  Progress(std::string_view name, std::uint64_t total);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   // Wipes the line.
