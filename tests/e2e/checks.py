@@ -6,9 +6,10 @@ CALL_NS = 10_000
 SHARE = 0.02
 # The two clocks are read a few µs apart, and now and then the machine runs something else in between. A call
 # for which they differ by more than this was interrupted there; so may be one call in 200, not more.
-INTERRUPTED_NS = 1_000_000
+INTERRUPTED_NS = 200_000
 INTERRUPTED_SHARE = 1 / 200
-# Of one wait, fetch or delay: besides a share of it, nine in ten may be off by NEAR_NS, and none by FAR_NS.
+# Of one wait, fetch or delay, besides a share of it: one in ten, or two of a few, may be off by more than
+# NEAR_NS, and none by more than FAR_NS.
 NEAR_NS = 500_000
 FAR_NS = 100_000_000
 
@@ -28,7 +29,7 @@ def whole(pair):
     assert trace["truncated"] is False
 
 
-def ops(pair, names=None, renamed=None):
+def ops(pair, names=None, renamed=None, interrupted_share=INTERRUPTED_SHARE):
     """Counts are exact; totals agree within 2 % or 10 µs a call, whichever is larger.
 
     `renamed`: the tracer's name of an operation where it is not the program's.
@@ -49,7 +50,7 @@ def ops(pair, names=None, renamed=None):
         total = sum(call.ns for call in truth)
         difference = sum(ns for ns in off if abs(ns) <= INTERRUPTED_NS)
         assert abs(difference) <= max(SHARE * total, CALL_NS * len(off)), (name, difference, total, len(off))
-    assert len(interrupted) <= max(2, INTERRUPTED_SHARE * calls), interrupted
+    assert len(interrupted) <= max(2, interrupted_share * calls), interrupted
 
 
 def _differences(truth, found):
@@ -68,14 +69,14 @@ def only_ops(pair, names):
 
 
 def _near(pairs, what):
-    """(truth, found) in ns: all near enough, nine in ten very near."""
+    """(truth, found) in ns: all near, most of them very near."""
     off = {}
     for key, (truth, found) in pairs.items():
         assert found is not None, f"{what} of {key} is unknown"
         off[key] = abs(found - truth) - SHARE * abs(truth)
         assert off[key] <= FAR_NS, f"{what} of {key}: {found} ns, but the program measured {truth} ns"
-    close = sum(distance <= NEAR_NS for distance in off.values())
-    assert close >= 0.9 * len(off), f"{what}: {sorted(off.items(), key=lambda item: -item[1])[:5]}"
+    farther = [(key, distance) for key, distance in off.items() if distance > NEAR_NS]
+    assert len(farther) <= max(2, len(off) / 10), f"{what}: {farther}"
 
 
 def rows(pair, loaders=("train",)):
@@ -148,7 +149,7 @@ def everything_but_ops(pair):
     summary(pair)
 
 
-def everything(pair, renamed=None):
-    """The same, and the operations."""
+def everything(pair, **options):
+    """The same, and the operations; options as for ops()."""
     everything_but_ops(pair)
-    ops(pair, renamed=renamed)
+    ops(pair, **options)

@@ -14,7 +14,8 @@ RUNNERS = {
 
 def test_kinds_of_callables(pair, photos):
     run = pair("kinds", harness.program("kinds", data=photos))
-    checks.everything(run, renamed=KINDS)
+    # Timed from outside: where the tracer reads the CPU's clock before a call, the program may lose the CPU.
+    checks.everything(run, renamed=KINDS, interrupted_share=1 / 40)
     checks.only_ops(run, [KINDS.get(name, name) for name in run.truth.ops])
 
 

@@ -1,7 +1,6 @@
 """Transforms of every kind that Python can call, also nested ones.
 
-A lambda and what is written in C cannot time themselves: the operations before and after them do, and what
-lies between is theirs.
+The outer ones are timed from outside: a lambda and what is written in C cannot time themselves.
 """
 import functools
 import random
@@ -18,68 +17,55 @@ import timed
 import truth
 from truth import log, now
 
-finished = 0  # when the last operation that times itself ended
 
+class Compose(T.Compose):
+    def __init__(self, transforms):
+        super().__init__(list(transforms.values()))
+        self.names = list(transforms)
 
-def done(name, start):
-    global finished
-    finished = now()
-    log(f"op {start} {finished} {name}")
-
-
-def between(name):
-    start = now()
-    log(f"op {finished} {start} {name}")
-    return start
+    def __call__(self, image):
+        for name, transform in zip(self.names, self.transforms):
+            start = now()
+            image = transform(image)
+            log(f"op {start} {now()} {name}")
+        return image
 
 
 class Shrink:
     """A class with __call__."""
 
     def __call__(self, image):
-        start = now()
-        image = image.resize((200, 150))
-        done("Shrink", start)
-        return image
+        return image.resize((200, 150))
 
 
 def gamma(pixels, power=0.8):
-    """A function, which comes after numpy.asarray."""
-    start = between("asarray")
-    pixels = (pixels.astype(numpy.float32) / 255) ** power
-    done("gamma", start)
-    return pixels
+    """A function."""
+    return (pixels.astype(numpy.float32) / 255) ** power
 
 
 class Blur(nn.Module):
-    """A module, which comes after torch.from_numpy."""
+    """A module."""
 
     def __init__(self):
         super().__init__()
         self.pool = nn.AvgPool2d(5, stride=1, padding=2)
 
     def forward(self, pixels):
-        start = between("from_numpy")
-        pixels = self.pool(pixels.permute(2, 0, 1))
-        done("Blur", start)
-        return pixels
+        return self.pool(pixels.permute(2, 0, 1))
 
 
 def tile(pixels, times):
-    """A function called through functools.partial, which comes after a lambda."""
-    start = between("lambda")
-    pixels = pixels.repeat(times, 2, 2)
-    done("tile", start)
-    return pixels
+    """Called through functools.partial."""
+    return pixels.repeat(times, 2, 2)
 
 
 class Shift(nn.Module):
-    """Called by the nested runners."""
+    """Called by the nested runners, as is Scale."""
 
     def forward(self, pixels):
         start = now()
         pixels = torch.roll(pixels, random.randrange(20), 2)
-        done("Shift", start)
+        log(f"op {start} {now()} Shift")
         return pixels
 
 
@@ -87,48 +73,24 @@ class Scale(nn.Module):
     def forward(self, pixels):
         start = now()
         pixels = pixels * 0.5
-        done("Scale", start)
-        return pixels
-
-
-class RandomApply(T.RandomApply):
-    def forward(self, pixels):
-        start = between("sigmoid")
-        pixels = super().forward(pixels)
-        done("RandomApply", start)
-        return pixels
-
-
-class RandomChoice(T.RandomChoice):
-    def __call__(self, pixels):
-        start = now()
-        pixels = super().__call__(pixels)
-        done("RandomChoice", start)
-        return pixels
-
-
-class Sequential(nn.Sequential):
-    def forward(self, pixels):
-        start = now()
-        pixels = super().forward(pixels)
-        done("Sequential", start)
+        log(f"op {start} {now()} Scale")
         return pixels
 
 
 def transform():
-    return T.Compose([
-        Shrink(),
-        numpy.asarray,
-        gamma,
-        torch.from_numpy,
-        Blur(),
-        lambda pixels: pixels.sqrt().exp().tanh(),
-        functools.partial(tile, times=1),
-        torch.Tensor.sigmoid,
-        RandomApply([Shift(), Scale()], p=0.5),
-        RandomChoice([Shift(), Scale()]),
-        Sequential(Shift(), Scale()),
-    ])
+    return Compose({
+        "Shrink": Shrink(),
+        "asarray": numpy.asarray,
+        "gamma": gamma,
+        "from_numpy": torch.from_numpy,
+        "Blur": Blur(),
+        "lambda": lambda pixels: pixels.sqrt().exp().tanh(),
+        "tile": functools.partial(tile, times=1),
+        "sigmoid": torch.Tensor.sigmoid,
+        "RandomApply": T.RandomApply([Shift(), Scale()], p=0.5),
+        "RandomChoice": T.RandomChoice([Shift(), Scale()]),
+        "Sequential": nn.Sequential(Shift(), Scale()),
+    })
 
 
 def main():

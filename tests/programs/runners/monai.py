@@ -1,4 +1,4 @@
-"""In the shape of MONAI: Compose gives each transform to a helper function, which calls it."""
+"""In the shape of MONAI: a helper function loops for Compose, and another one calls each transform."""
 import numpy
 import torch
 
@@ -14,17 +14,18 @@ def apply_transform(transform, data, unpack_items=False):
         raise RuntimeError(f"applying transform {transform}") from error
 
 
+def execute_compose(data, transforms, start=0, end=None, unpack_items=False):
+    for _transform in transforms[start:end]:
+        data = apply_transform(_transform, data, unpack_items)
+    return data
+
+
 class Compose:
     def __init__(self, transforms):
         self.transforms = transforms
 
-    def flatten(self):
-        return list(self.transforms)
-
-    def __call__(self, input_):
-        for _transform in self.flatten():
-            input_ = apply_transform(_transform, input_, unpack_items=False)
-        return input_
+    def __call__(self, input_, start=0, end=None):
+        return execute_compose(input_, transforms=self.transforms, start=start, end=end)
 
 
 class EnsureChannelFirst:
