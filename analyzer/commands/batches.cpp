@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
+#include "commands/batch_columns.hpp"
 #include "commands/command.hpp"
 #include "model/numbering.hpp"
 #include "text/escape.hpp"
@@ -21,101 +21,6 @@ struct Options {
   bool csv = false;
 };
 
-struct Row {
-  const Trace& trace;
-  const Batch& batch;
-  std::optional<std::uint64_t> number;
-};
-
-using Value = std::optional<std::int64_t>;
-
-Value known(std::uint64_t value) {
-  return value == kUnknown ? Value() : Value(static_cast<std::int64_t>(value));
-}
-
-Value at(const Row& row, std::uint64_t ticks) {
-  return ticks == kUnknown ? Value() : Value(row.trace.clock.ns(ticks));
-}
-
-Value start_of(const Row& row, const Interval& interval) {
-  return interval.known() ? Value(row.trace.clock.ns(interval.start)) : Value();
-}
-
-Value length_of(const Row& row, const Interval& interval) {
-  return interval.known() ? Value(row.trace.clock.duration_ns(interval.ticks())) : Value();
-}
-
-Value loader_of(const Row& row) {
-  const Loader* loader = row.batch.key.training->loader_of(row.batch.key.iterator);
-  return loader == nullptr ? Value() : Value(static_cast<std::int64_t>(loader->id));
-}
-
-Value epoch_of(const Row& row) {
-  const auto& epochs = row.batch.key.training->epochs;
-  const auto epoch = epochs.find({row.batch.key.iterator, row.batch.key.reset});
-  return epoch == epochs.end() ? Value() : Value(static_cast<std::int64_t>(epoch->second.number));
-}
-
-Value worker_pid(const Row& row) {
-  return row.batch.worker == nullptr ? Value() : Value(row.batch.worker->pid);
-}
-
-Value worker_id(const Row& row) {
-  const Process* worker = row.batch.worker;
-  if (worker == nullptr || !worker->worker_of || row.batch.inline_fetch) return {};
-  return static_cast<std::int64_t>(worker->worker_of->worker);
-}
-
-Value wait_of(const Row& row) {
-  if (row.batch.out_of_order) return kOutOfOrderNs;
-  return length_of(row, row.batch.wait);
-}
-
-Value delay_of(const Row& row) {
-  const Batch& batch = row.batch;
-  if (batch.consumed == kUnknown || !batch.fetch.known()) return {};
-  return row.trace.clock.ns(batch.consumed) - row.trace.clock.ns(batch.fetch.end);
-}
-
-struct Column {
-  const char* name;
-  bool flag;  // 0 or 1 is false or true
-  Value (*value)(const Row&);
-};
-
-// Documented in lotus-analyze(1): _at_ns and _start_ns are realtime ns, other _ns are durations.
-constexpr Column kColumns[] = {
-    {"number", false, [](const Row& r) { return r.number ? known(*r.number) : Value(); }},
-    {"loader", false, loader_of},
-    {"epoch", false, epoch_of},
-    {"batch", false, [](const Row& r) { return known(r.batch.key.batch); }},
-    {"pid", false, [](const Row& r) { return Value(r.batch.key.training->pid); }},
-    {"iterator", false, [](const Row& r) { return known(r.batch.key.iterator); }},
-    {"reset", false, [](const Row& r) { return known(r.batch.key.reset); }},
-    {"worker_pid", false, worker_pid},
-    {"worker_id", false, worker_id},
-    {"samples", false, [](const Row& r) { return known(r.batch.samples); }},
-    {"queued_at_ns", false, [](const Row& r) { return at(r, r.batch.queued); }},
-    {"fetch_start_ns", false, [](const Row& r) { return start_of(r, r.batch.fetch); }},
-    {"fetch_ns", false, [](const Row& r) { return length_of(r, r.batch.fetch); }},
-    {"put_ns", false, [](const Row& r) { return length_of(r, r.batch.put); }},
-    {"serialize_ns", false, [](const Row& r) { return length_of(r, r.batch.serialize); }},
-    {"bytes", false, [](const Row& r) { return known(r.batch.bytes); }},
-    {"send_ns", false, [](const Row& r) { return length_of(r, r.batch.send); }},
-    {"deserialize_ns", false, [](const Row& r) { return length_of(r, r.batch.deserialize); }},
-    {"pin_ns", false, [](const Row& r) { return length_of(r, r.batch.pin); }},
-    {"pin_queued_at_ns", false, [](const Row& r) { return at(r, r.batch.pin_queued); }},
-    {"received_at_ns", false, [](const Row& r) { return at(r, r.batch.received); }},
-    {"outstanding", false, [](const Row& r) { return known(r.batch.outstanding); }},
-    {"wait_start_ns", false, [](const Row& r) { return start_of(r, r.batch.wait); }},
-    {"wait_ns", false, wait_of},
-    {"out_of_order", true, [](const Row& r) { return Value(r.batch.out_of_order ? 1 : 0); }},
-    {"consumed_at_ns", false, [](const Row& r) { return at(r, r.batch.consumed); }},
-    {"delay_ns", false, delay_of},
-    {"failed", true,
-     [](const Row& r) { return Value(r.batch.failed || r.batch.fetched == Fetched::failed ? 1 : 0); }},
-};
-
 class Rows : public Visitor {
  public:
   void on_batch(const Batch& batch) override { batches.push_back(batch); }
@@ -123,10 +28,10 @@ class Rows : public Visitor {
   std::vector<Batch> batches;
 };
 
-std::string json_row(const Row& row, const std::string& file) {
+std::string json_row(const BatchRow& row, const std::string& file) {
   std::string out = "{";
-  for (const auto& column : kColumns) {
-    const Value value = column.value(row);
+  for (const auto& column : batch_columns()) {
+    const auto value = column.value(row);
     const char* flag = value && *value != 0 ? "true" : "false";
     out += fmt::format("\"{}\":{},", column.name,
                        !value        ? "null"
@@ -142,10 +47,10 @@ std::string csv_text(const std::string& text) {
   return out + "\"";
 }
 
-std::string csv_row(const Row& row, const std::string& file) {
+std::string csv_row(const BatchRow& row, const std::string& file) {
   std::string out;
-  for (const auto& column : kColumns) {
-    const Value value = column.value(row);
+  for (const auto& column : batch_columns()) {
+    const auto value = column.value(row);
     out += (value ? std::to_string(*value) : std::string()) + ",";
   }
   return out + csv_text(escaped(file)) + "\n";
@@ -153,14 +58,36 @@ std::string csv_row(const Row& row, const std::string& file) {
 
 std::string csv_titles() {
   std::string out;
-  for (const auto& column : kColumns) out += std::string(column.name) + ",";
+  for (const auto& column : batch_columns()) out += std::string(column.name) + ",";
   return out + "file\n";
 }
 
-std::string time_or_dash(Value value) { return value ? human_time(static_cast<double>(*value)) : "-"; }
-std::string count_or_dash(Value value) {
-  return value ? human_count(static_cast<std::uint64_t>(*value)) : "-";
-}
+// What the table for people shows, of which column and in which form.
+struct Shown {
+  const char* title;
+  const char* column;
+  std::string (*text)(std::int64_t);
+  int importance;
+};
+
+std::string as_time(std::int64_t ns) { return human_time(static_cast<double>(ns)); }
+std::string as_bytes(std::int64_t bytes) { return human_bytes(static_cast<double>(bytes)); }
+std::string as_count(std::int64_t count) { return human_count(static_cast<std::uint64_t>(count)); }
+std::string as_id(std::int64_t id) { return std::to_string(id); }
+
+constexpr Shown kShown[] = {{"number", "number", as_count, 0},
+                            {"loader", "loader", as_id, 2},
+                            {"epoch", "epoch", as_id, 0},
+                            {"batch", "batch", as_id, 0},
+                            {"worker", "worker_id", as_id, 0},
+                            {"worker pid", "worker_pid", as_id, 6},
+                            {"samples", "samples", as_count, 3},
+                            {"made in", "fetch_ns", as_time, 0},
+                            {"serialize", "serialize_ns", as_time, 4},
+                            {"bytes", "bytes", as_bytes, 5},
+                            {"deserialize", "deserialize_ns", as_time, 4},
+                            {"wait", "wait_ns", as_time, 0},
+                            {"delay", "delay_ns", as_time, 0}};
 
 std::string status_of(const Batch& batch) {
   if (batch.failed || batch.fetched == Fetched::failed) return "failed";
@@ -168,32 +95,21 @@ std::string status_of(const Batch& batch) {
   return batch.out_of_order ? "out of order" : "";
 }
 
-void add_cells(Table& table, const Row& row) {
-  const Batch& batch = row.batch;
-  table.add({count_or_dash(row.number ? known(*row.number) : Value()), count_or_dash(loader_of(row)),
-             count_or_dash(epoch_of(row)), std::to_string(batch.key.batch), count_or_dash(worker_id(row)),
-             worker_pid(row) ? std::to_string(*worker_pid(row)) : "-", human_count(batch.samples),
-             time_or_dash(length_of(row, batch.fetch)), time_or_dash(length_of(row, batch.serialize)),
-             batch.bytes == kUnknown ? "-" : human_bytes(static_cast<double>(batch.bytes)),
-             time_or_dash(length_of(row, batch.deserialize)), time_or_dash(wait_of(row)),
-             time_or_dash(delay_of(row)), status_of(batch)});
+void add_cells(Table& table, const BatchRow& row) {
+  std::vector<std::string> cells;
+  for (const auto& shown : kShown) {
+    const auto value = batch_value(row, shown.column);
+    cells.push_back(value ? shown.text(*value) : "-");
+  }
+  cells.push_back(status_of(row.batch));
+  table.add(std::move(cells));
 }
 
 Table empty_table() {
-  return Table({{"number"},
-                {.title = "loader", .importance = 2},
-                {"epoch"},
-                {"batch"},
-                {"worker"},
-                {.title = "worker pid", .importance = 6},
-                {.title = "samples", .importance = 3},
-                {"preprocessing"},
-                {.title = "serialize", .importance = 4},
-                {.title = "bytes", .importance = 5},
-                {.title = "deserialize", .importance = 4},
-                {"wait"},
-                {"delay"},
-                {.right = false, .importance = 1, .style = Style::yellow}});
+  std::vector<Column> columns;
+  for (const auto& shown : kShown) columns.push_back({.title = shown.title, .importance = shown.importance});
+  columns.push_back({.right = false, .importance = 1, .style = Style::yellow});
+  return Table(std::move(columns));
 }
 
 // Calls `show` for each batch of the trace in order of its number.
@@ -209,7 +125,7 @@ void each_row(const std::string& path, Show show) {
     return numbering.of(a.key) < numbering.of(b.key);
   };
   std::stable_sort(rows.batches.begin(), rows.batches.end(), order);
-  for (const auto& batch : rows.batches) show(Row{trace, batch, numbering.of(batch.key)});
+  for (const auto& batch : rows.batches) show(BatchRow{trace, batch, numbering.of(batch.key)});
 }
 
 void print_batches(const Options& options) {
@@ -220,7 +136,7 @@ void print_batches(const Options& options) {
   if (options.json) out.write("[");
   if (options.csv) out.write(csv_titles());
   for (const auto& path : traces) {
-    each_row(path, [&](const Row& row) {
+    each_row(path, [&](const BatchRow& row) {
       if (options.json)
         out.write(separator + std::string("\n") + json_row(row, path));
       else if (options.csv)

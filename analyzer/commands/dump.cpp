@@ -92,7 +92,9 @@ class Dump : public Visitor {
     return op == nullptr ? std::string() : op->name;
   }
 
+  // Before 1970 only where a time is damaged.
   static std::string seconds(std::int64_t ns) {
+    if (ns < 0) return "-" + seconds(-ns);
     return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
   }
 

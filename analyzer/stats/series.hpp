@@ -1,7 +1,7 @@
 // Statistics of a series of durations, in bounded memory.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,9 +20,12 @@ class Series {
  public:
   // Up to this many values are kept as they are: percentiles are exact then.
   static constexpr std::size_t kExact = 1 << 16;
+  static constexpr std::int64_t kMost = 10'000'000'000'000'000;  // the sum of squares cannot overflow
 
   // Adds a duration in ns; negative ones (possible for a delay across a damaged clock) are allowed.
+  // Longer ones than kMost, 115 days, are damage: they count as kMost.
   void add(std::int64_t ns) {
+    ns = std::clamp(ns, -kMost, kMost);
     ++count_;
     sum_ += ns;
     squares_ += static_cast<Int128>(ns) * ns;

@@ -29,7 +29,7 @@ const char* category_of(const OpenSpan& span) {
 }
 
 std::string signed_micros(std::int64_t ns) {
-  const auto size = static_cast<std::uint64_t>(ns < 0 ? -ns : ns);
+  const auto size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
 }
 

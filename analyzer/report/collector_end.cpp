@@ -1,0 +1,105 @@
+// What is only known once a trace, or all of them, have gone by.
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "report/collector.hpp"
+
+namespace lotus::analyzer {
+
+void Collector::end(const Reading& reading) {
+  for (const auto& [process, start] : unended_loops_) {
+    const auto extent = reading.by_process.find(process->number);
+    if (extent != reading.by_process.end())
+      worker_of(*process).life += static_cast<double>(ns(Interval{start, extent->second.last}));
+  }
+  unended_loops_.clear();
+  std::set<const Process*> training;
+  for (const auto& [key, iteration] : iterations_) training.insert(std::get<0>(key));
+  const auto duration = static_cast<double>(trace_->clock.duration_ns(reading.whole.ticks()));
+  findings_.duration += duration;
+  findings_.wall += duration * static_cast<double>(std::max<std::size_t>(1, training.size()));
+  findings_.processes += reading.by_process.size();
+  fold_iterations();
+  fold_quality(reading);
+}
+
+void Collector::fold_iterations() {
+  for (const auto& [key, iteration] : iterations_) {
+    const auto& [process, iterator, reset] = key;
+    LoaderFinding& loader = loader_of(*process, iterator);
+    const auto loop = static_cast<double>(ns(Interval{iteration.first, iteration.last}));
+    loader.next += iteration.next;
+    loader.loop += loop;
+    ++loader.epochs;
+    findings_.next += iteration.next;
+    findings_.loop += loop;
+    findings_.quality.busy += loop;
+    findings_.cores = std::max(findings_.cores, process->cores);
+  }
+  iterations_.clear();
+}
+
+void Collector::fold_quality(const Reading& reading) {
+  QualityFinding& quality = findings_.quality;
+  std::uint64_t told = 0;
+  for (const auto& [number, process] : trace_->catalog.processes()) {
+    const auto extent = reading.by_process.find(number);
+    const double pairs =
+        extent == reading.by_process.end() ? 0 : static_cast<double>(extent->second.records) / 2;
+    quality.own_cost += pairs * static_cast<double>(process->pair_cost_ps) / 1000;
+    if (!process->end) continue;
+    told += process->end->lost_events;
+    quality.lost_definitions += process->end->lost_definitions;
+    quality.dropped_spans += process->end->dropped_spans;
+    quality.own_cost += static_cast<double>(trace_->clock.duration_ns(process->end->flush_ticks));
+  }
+  quality.events += reading.whole.records;
+  quality.lost_events += std::max(told, reading.lost_records);
+  quality.gaps += reading.gaps;
+  quality.open_spans += reading.open_spans;
+  quality.truncated = quality.truncated || trace_->truncated();
+  quality.interrupted = quality.interrupted || (trace_->trailer && trace_->trailer->interrupted != 0);
+  quality.calibrated = quality.calibrated && trace_->clock.calibrated();
+  for (const Damage* damage : {&trace_->damage, &reading.damage}) {
+    quality.damage.count += damage->count;
+    quality.damage.bytes += damage->bytes;
+    quality.damage.events += damage->events;
+  }
+}
+
+// By file, process and id, whatever the order in which their chunks came.
+void Collector::sort_loaders() {
+  auto& loaders = findings_.loaders;
+  const auto key = [&](std::size_t i) {
+    const LoaderFinding& l = loaders[i];
+    return std::tuple(l.file, l.training->number, l.loader ? l.loader->id : 0);
+  };
+  std::vector<std::size_t> order(loaders.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::vector<std::size_t> place(order.size());
+  std::vector<LoaderFinding> sorted;
+  for (const std::size_t old : order) {
+    place[old] = sorted.size();
+    sorted.push_back(std::move(loaders[old]));
+  }
+  for (auto& worker : findings_.workers)
+    if (worker.loader) worker.loader = place[*worker.loader];
+  loaders = std::move(sorted);
+}
+
+Findings Collector::take() {
+  for (auto& op : ops_)
+    if (!op.wall.empty() || op.errors > 0) findings_.ops.push_back(std::move(op));
+  std::sort(findings_.ops.begin(), findings_.ops.end(), [](const OpFinding& a, const OpFinding& b) {
+    return a.fetch_self != b.fetch_self ? a.fetch_self > b.fetch_self : a.op.name < b.op.name;
+  });
+  std::stable_sort(findings_.workers.begin(), findings_.workers.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.file, a.process->number) < std::tuple(b.file, b.process->number);
+  });
+  sort_loaders();
+  return std::move(findings_);
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,90 @@
+// Chunks and definitions whose bytes are random: whatever comes out, nothing may break. Worth most under
+// the sanitizers.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+
+#include "info/description.hpp"
+#include "made_trace.hpp"
+#include "model/numbering.hpp"
+#include "report/report.hpp"
+#include "timeline/chrome.hpp"
+
+using namespace lotus;
+using namespace lotus::analyzer;
+using namespace lotus::analyzer::test;
+
+namespace {
+
+constexpr std::uint8_t kHugeVarint[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
+
+// Bytes that are mostly records: their kinds are known, their numbers are anything.
+bench::Bytes nearly_records(std::mt19937_64& random) {
+  bench::Bytes bytes;
+  for (int i = 0; i < 200; ++i) {
+    const KindInfo& kind = kKinds[random() % std::size(kKinds)];
+    const FieldList fields = parse_fields(kind.fields);
+    bytes.push_back(random() % 50 == 0 ? static_cast<std::uint8_t>(random()) : kind.code);
+    for (std::size_t field = 0; field < 1 + fields.count; ++field) {
+      if (random() % 10 == 0)
+        bytes.insert(bytes.end(), std::begin(kHugeVarint), std::end(kHugeVarint));
+      else
+        bytes.push_back(static_cast<std::uint8_t>(random() % 3));
+      if (field > 0 && fields.types[field - 1] == 's') bytes.insert(bytes.end(), bytes.back() & 3u, 'p');
+    }
+  }
+  return bytes;
+}
+
+bench::Bytes garbage(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  MadeTrace made;
+  made.loader(1, 1);
+  made.iterator(1, 1);
+  made.worker(1, 0);
+  for (std::uint64_t sequence = 1; sequence < 6; ++sequence) {
+    for (const FrameType type : {FrameType::chunk, FrameType::definitions}) {
+      FrameHeader head = bench::TraceWriter::head_of(type, 1 + static_cast<std::uint32_t>(random() % 3));
+      head.stream = 1 + static_cast<std::uint32_t>(random() % 2);
+      head.sequence = sequence;
+      head.base_ticks = random() % 4 == 0 ? random() : at(1);
+      head.lost_before = random() % 5 == 0 ? random() : 0;
+      made.frame(head, nearly_records(random));
+    }
+  }
+  ProcessEndFrame end{};
+  end.lost_events = random();
+  end.flush_ticks = random();
+  made.process_end(1, end);
+  if (random() % 2 == 0) made.trailer(pair_at(100));
+  return made.bytes;
+}
+
+class Discard : public Visitor {
+ public:
+  bool wants_records() const override { return true; }
+};
+
+}  // namespace
+
+TEST_CASE("garbage in well-formed frames breaks nothing") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const TemporaryFile file(garbage(seed));
+    Trace trace(file.path());
+    const Findings findings = findings_of(trace);
+    CHECK_FALSE(report_text(findings, Terminal{}).empty());
+    CHECK(report_json(findings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).size() > 100);
+    Discard discard;
+    CHECK(describe(trace, show(trace, discard), KindCounts{}).contains("damaged"));
+    Numbering numbering;
+    const Reading reading = show(trace, numbering);
+    numbering.settle();
+    Output out("/dev/null");
+    ChromeTimeline timeline(trace, numbering, reading, false, out);
+    timeline.begin();
+    show(trace, timeline);
+    timeline.end();
+  }
+}
