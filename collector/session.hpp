@@ -1,11 +1,11 @@
 // A traced program with all its processes: one trace file.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "log.hpp"
@@ -20,7 +20,9 @@ namespace lotus::collector {
 struct SessionId {
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;
-  auto operator<=>(const SessionId&) const = default;
+  bool operator<(const SessionId& other) const {
+    return std::tie(pid, start_time) < std::tie(other.pid, other.start_time);
+  }
 };
 SessionId session_of(const SegmentHeader& header);
 

@@ -175,6 +175,7 @@ TEST_CASE("of many that start at once, one serves, and nothing is lost or writte
   const Place place;
   const pid_t program = in_child([&] { record_all(place.plan(), 50'000); });
   std::vector<std::unique_ptr<CollectorProgram>> all;
+  all.reserve(8);
   for (int i = 0; i < 8; ++i) all.push_back(std::make_unique<CollectorProgram>(place.autostart, place.log));
   CHECK(wait_for(program) == 0);
   for (auto& collector : all) CHECK(collector->wait().code == 0);
@@ -260,6 +261,7 @@ TEST_CASE("a thousand short processes: every record, no descriptor and no memory
   REQUIRE(eventually([&] { return place.served(); }));
   const auto batch = [&](int count) {
     std::vector<pid_t> pids;
+    pids.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i)
       pids.push_back(in_child([&] {
         SegmentPlan plan = place.plan();
@@ -288,6 +290,7 @@ TEST_CASE("a thousand short processes: every record, no descriptor and no memory
 TEST_CASE("512 segments at once") {
   const Place place;
   std::vector<pid_t> pids;
+  pids.reserve(512);
   int gate[2];
   REQUIRE(pipe2(gate, O_CLOEXEC) == 0);
   for (int i = 0; i < 512; ++i)

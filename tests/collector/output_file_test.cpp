@@ -110,7 +110,7 @@ TEST_CASE("damage between frames is stepped over and left as it is") {
     for (const char* body : {"first", "second", "third"}) {
       FrameHeader header = frame_header(FrameType::chunk, 1);
       header.stream = 1;
-      header.sequence = static_cast<std::uint64_t>(body[0]);
+      header.sequence = static_cast<unsigned char>(body[0]);
       opened.file->add_packed(header, bytes_of(body), packer);
     }
     REQUIRE(opened.file->write_batch());

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "support/collector_run.hpp"
+#include "support/kill_at_write.hpp"
 #include "support/segment_writer.hpp"
 #include "support/temporary.hpp"
 #include "support/trace_reader.hpp"
@@ -49,8 +50,9 @@ void run_with_kills(std::uint32_t seed) {
     collector.signal(SIGKILL);
     collector.wait();
   }
-  CollectorProgram last(arguments, outputs / "log");
+  CollectorProgram last({"--dir", segments.path()}, outputs / "log");
   CHECK(wait_for(program) == 0);
+  last.signal(SIGTERM);
   CHECK(last.wait().code == 0);
   const Trace trace = read_trace(output);
   CHECK(what_is_wrong(trace) == "");
@@ -62,7 +64,57 @@ void run_with_kills(std::uint32_t seed) {
   CHECK(list(segments.path()) == std::vector<std::string>{"collector.lock"});
 }
 
+constexpr std::uint32_t kProcesses = 3;
+
+// Three processes of one session that have ended, with definitions, full and open chunks.
+void make_dead_processes(const TemporaryDirectory& segments, const std::string& output) {
+  SegmentPlan plan;
+  plan.directory = segments.path();
+  plan.output = output;
+  plan.session_pid = 1;
+  plan.session_start_time = 1;
+  plan.chunk_bytes = 1024;
+  for (std::uint32_t i = 0; i < kProcesses; ++i) {
+    std::tie(plan.pid, plan.start_time) = dead_process();
+    SegmentWriter segment(plan);
+    ThreadWriter thread(segment, 0, 1);
+    for (std::uint64_t id = 1; id <= 3; ++id) segment.define(id, "Op", thread.next_ticks());
+    for (std::uint64_t serial = 1; serial <= 1000; ++serial) thread.record(serial);
+  }
+}
+
+void check_dead_processes(const Trace& trace) {
+  CHECK(what_is_wrong(trace) == "");
+  CHECK(trace.count(FrameType::process_end) == kProcesses);
+  CHECK(trace.serials().size() == kProcesses);
+  for (const auto& [stream, serials] : trace.serials()) CHECK(serials == up_to(1000));
+  for (const auto& [process, ids] : trace.definitions()) CHECK(ids == up_to(3));
+  CHECK(trace.definitions().size() == kProcesses);
+}
+
 }  // namespace
+
+TEST_CASE("killed right before and right after each of its writes") {
+  for (const auto when : {KilledAt::entry, KilledAt::exit})
+    for (unsigned nth = 1; nth < 20; ++nth) {
+      CAPTURE(nth);
+      const TemporaryDirectory segments;
+      const TemporaryDirectory outputs;
+      const std::string output = outputs / "x.lotus";
+      make_dead_processes(segments, output);
+      const auto killed = kill_at_write({"--drain", "--dir", segments.path()}, nth, when);
+      if (!killed) {
+        MESSAGE("skipped: tracing system calls is not permitted or not built for this machine");
+        return;
+      }
+      CHECK(drain(segments.path()).code == 0);
+      check_dead_processes(read_trace(output));
+      if (!*killed) {
+        CHECK(nth > 5);  // or there were no writes to be killed at
+        break;
+      }
+    }
+}
 
 TEST_CASE("killed at random moments, fifty times over") {
   for (std::uint32_t seed = 1; seed <= 50; ++seed) {

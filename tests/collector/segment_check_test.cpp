@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <functional>
 
@@ -13,6 +14,11 @@ namespace {
 
 constexpr std::uint64_t kBytes = 200'000;
 constexpr SegmentFacts kFacts{{42, 4242}, kBytes, 7};
+
+template <std::size_t Size>
+void set_text(char (&field)[Size], const char* text) {
+  std::snprintf(field, Size, "%s", text);
+}
 
 SegmentHeader good_header() {
   SegmentHeader header{};
@@ -33,8 +39,8 @@ SegmentHeader good_header() {
   header.ring_offset[1] = 1 << 15;
   header.ring_bytes[1] = 1 << 16;
   header.chunks_offset = 1 << 17;
-  std::strcpy(header.program, "train");
-  std::strcpy(header.output, "/tmp/x.lotus");
+  set_text(header.program, "train");
+  set_text(header.output, "/tmp/x.lotus");
   return header;
 }
 
@@ -69,7 +75,7 @@ TEST_CASE("identity and texts are checked") {
       [](auto& h) { h.tick_shift = 33; },
       [](auto& h) { std::memset(h.program, 'x', sizeof h.program); },
       [](auto& h) { std::memset(h.output, '/', sizeof h.output); },
-      [](auto& h) { std::strcpy(h.output, "relative.lotus"); },
+      [](auto& h) { set_text(h.output, "relative.lotus"); },
       [](auto& h) { h.output[0] = 0; },
   };
   for (const auto& change : changes) CHECK(verdict_after(change) == Verdict::damaged);
