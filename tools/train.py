@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Trains an image classifier on an ImageFolder tree: an ordinary PyTorch script.
 
-    tools/train.py DATA [--epochs N] [--workers N] [--batch-size N] [--arch resnet18]
+    tools/train.py DATA [--epochs N] [--workers N] [--batch-size N] [--arch resnet18] [--size 224]
 """
 import argparse
 
@@ -20,6 +20,7 @@ def parse_arguments():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--arch", default="resnet18", help="a model of torchvision (default: resnet18)")
+    parser.add_argument("--size", type=int, default=224, help="pixels that images are cropped to (default: 224)")
     return parser.parse_args()
 
 
@@ -27,7 +28,7 @@ def main():
     options = parse_arguments()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     dataset = ImageFolder(options.data, T.Compose([
-        T.RandomResizedCrop(224),
+        T.RandomResizedCrop(options.size),
         T.RandomHorizontalFlip(),
         T.ToTensor(),
         T.Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225]),

@@ -19,9 +19,10 @@ class RingWriter {
   RingWriter(RingHeader* header, std::uint64_t bytes)
       : header_(header), data_(reinterpret_cast<std::uint8_t*>(header + 1)), bytes_(bytes) {}
 
-  // Copies `record` (all but commit and bytes filled in) and its payload into the ring.
+  // Copies the record (all but commit and bytes filled in) and its payload into the ring.
   // False: no room now, or never (a payload larger than the ring). Thread safe, lock free, does not wait.
-  bool push(RingRecord record, const void* payload) {
+  bool push(const RingRecord& given, const void* payload) {
+    RingRecord record = given;
     record.bytes = ring_record_bytes(record.stored_bytes);
     std::uint64_t position = __atomic_load_n(&header_->head, __ATOMIC_RELAXED);
     std::uint64_t pad = 0;
