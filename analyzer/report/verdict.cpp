@@ -41,8 +41,17 @@ std::string head(const Findings& findings, const Verdict& verdict) {
   }
 }
 
+// Native code that __getitem__ calls itself is no operation; it may still be most of the work.
+bool mostly_outside_ops(const Findings& findings) {
+  const OpFinding* op = dominant_op(findings);
+  return findings.outside_ops > (op == nullptr ? 0 : op->self);
+}
+
 std::string about_op(const Findings& findings) {
   const OpFinding* op = dominant_op(findings);
+  if (mostly_outside_ops(findings) && findings.fetch.sum() > 0)
+    return fmt::format("; {} of preprocessing is in the dataset's own code, outside any operation",
+                       human_percent(100 * findings.outside_ops / findings.fetch.sum()));
   if (op == nullptr) return {};
   return fmt::format("; {} is {} of preprocessing", escaped(op->op.name),
                      human_percent(share_percent(*op, findings)));
@@ -63,7 +72,9 @@ std::string reason_of(const LoaderFinding& loader) {
 
 std::string beyond_cores(const Findings& findings, std::uint64_t present, std::uint64_t needed) {
   const OpFinding* op = dominant_op(findings);
-  const std::string cheaper = op == nullptr ? "the preprocessing" : escaped(op->op.name);
+  const std::string cheaper = mostly_outside_ops(findings) ? "the dataset's own code"
+                              : op == nullptr              ? "the preprocessing"
+                                                           : escaped(op->op.name);
   if (present < findings.cores)
     return fmt::format(
         "more workers help only up to the {} cores of this machine, keeping up would take {}: "
