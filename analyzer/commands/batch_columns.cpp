@@ -21,7 +21,7 @@ Value start_of(const BatchRow& row, const Interval& interval) {
 }
 
 Value length_of(const BatchRow& row, const Interval& interval) {
-  return interval.known() ? Value(row.trace.clock.duration_ns(interval.ticks())) : Value();
+  return interval.known() ? Value(row.trace.clock.between(interval.start, interval.end)) : Value();
 }
 
 Value loader_of(const BatchRow& row) {

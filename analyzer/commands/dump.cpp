@@ -47,7 +47,7 @@ class Dump : public Visitor {
     Line line{trace_.clock.ns(at.ticks), stream.process, stream.number, stream.tid(), &at.record, at.depth};
     if (at.record.shape == Shape::leave && at.closes != nullptr) {
       line.closes = trace_.schema.name(static_cast<Kind>(at.closes->code));
-      line.duration_ns = line.ns - trace_.clock.ns(at.closes->start);
+      line.duration_ns = trace_.clock.between(at.closes->start, at.ticks);
       if (at.closes->op != nullptr && at.closes->kind == Kind::op) line.op = at.closes->op->name;
     }
     if (at.record.kind == Kind::op && trace_.schema.understood(Kind::op))

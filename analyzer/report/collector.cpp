@@ -9,7 +9,9 @@ constexpr std::int64_t kMs = 1'000'000;
 
 }  // namespace
 
-std::int64_t Collector::ns(const Span& span) const { return trace_->clock.duration_ns(span.ticks()); }
+std::int64_t Collector::ns(const Span& span) const {
+  return trace_->clock.between(span.data.start, span.end);
+}
 
 void Collector::begin(const Trace& trace) {
   trace_ = &trace;

@@ -53,7 +53,9 @@ class Collector : public Visitor {
   void fold_quality(const Reading& reading);
   void sort_loaders();
   std::int64_t ns(const Span& span) const;
-  std::int64_t ns(const Interval& interval) const { return trace_->clock.duration_ns(interval.ticks()); }
+  std::int64_t ns(const Interval& interval) const {
+    return trace_->clock.between(interval.start, interval.end);
+  }
 
   Findings findings_;
   const Trace* trace_ = nullptr;

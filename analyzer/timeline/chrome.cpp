@@ -105,7 +105,7 @@ void ChromeTimeline::span_slice(const Stream& stream, const OpenSpan& span, std:
   if (coarse_) return;
   const std::string args = args_of(stream, span, open);
   const std::int64_t start = trace_.clock.ns(span.start);
-  const std::int64_t ns = std::max<std::int64_t>(0, trace_.clock.ns(end) - start);
+  const std::int64_t ns = trace_.clock.between(span.start, end);
   slice({name_of(span), category_of(span), lane, start, ns, args});
 }
 
@@ -162,7 +162,8 @@ void ChromeTimeline::fetched(const Batch& batch, std::uint64_t number, std::stri
 }
 
 void ChromeTimeline::waited(const Batch& batch, std::uint64_t number, std::string_view args) {
-  const std::int64_t ns = batch.out_of_order ? kOutOfOrderNs : trace_.clock.duration_ns(batch.wait.ticks());
+  const std::int64_t ns =
+      batch.out_of_order ? kOutOfOrderNs : trace_.clock.between(batch.wait.start, batch.wait.end);
   slice({fmt::format("\"SBatchWait_{}\"", number), "user_annotation", lanes_.batches_of(*batch.key.training),
          trace_.clock.ns(batch.wait.start), ns, args});
 }

@@ -1,6 +1,7 @@
 // Ticks to nanoseconds of the realtime clock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <lotus/clock.hpp>
 
@@ -19,6 +20,11 @@ class ClockMap {
   // Realtime ns since the epoch.
   std::int64_t ns(std::uint64_t ticks) const {
     return base_ns_ + scaled(static_cast<double>(static_cast<std::int64_t>(ticks - earliest_.ticks)));
+  }
+  // ns from one time to a later one; 0 if it is none. Rounded as the times themselves: what touches in ticks
+  // touches in ns.
+  std::int64_t between(std::uint64_t start, std::uint64_t end) const {
+    return end > start ? std::max<std::int64_t>(0, ns(end) - ns(start)) : 0;
   }
   // ns of a number of ticks.
   std::int64_t duration_ns(std::uint64_t ticks) const { return scaled(static_cast<double>(ticks)); }
