@@ -8,10 +8,12 @@ SHARE = 0.02
 # for which they differ by more than this was interrupted there; so may be one call in 200, not more.
 INTERRUPTED_NS = 200_000
 INTERRUPTED_SHARE = 1 / 200
-# Of one wait, fetch or delay, besides a share of it: one in ten, or two of a few, may be off by more than
+# Of one wait or consumption, besides a share of it: one in ten, or two of a few, may be off by more than
 # NEAR_NS, and none by more than FAR_NS.
 NEAR_NS = 500_000
 FAR_NS = 100_000_000
+# A fetch is bounded from within and from without; the two clocks may differ by this, and by 1 in 1000.
+SLACK_NS = 50_000
 
 
 def same(pair):
@@ -63,6 +65,14 @@ def _differences(truth, found):
     return [theirs.ns - mine.ns for mine, theirs in pairs]
 
 
+def _between(bounds, what):
+    """(least, found, most) in ns."""
+    for key, (least, found, most) in bounds.items():
+        assert found is not None, f"{what} of {key} is unknown"
+        slack = SLACK_NS + abs(most) / 1000
+        assert least - slack <= found <= most + slack, f"{what} of {key}: {found} ns is not in {least}, {most}"
+
+
 def only_ops(pair, names):
     """The op table has these rows and no others."""
     assert sorted(pair.trace.ops()) == sorted(names)
@@ -105,9 +115,13 @@ def batches(pair, loaders=("train",)):
     for key, batch in fetched.items():
         assert found[key]["worker_pid"] == batch.fetch.pid, key
         assert found[key]["samples"] == len(batch.fetch.keys), key
-    _near({key: (batch.fetch.ns, found[key]["fetch_ns"]) for key, batch in fetched.items()}, "fetch")
-    _near({key: (batch.consumed - batch.fetch.start - batch.fetch.ns, found[key]["delay_ns"])
-           for key, batch in consumed.items()}, "delay")
+    _between({key: _fetch_bounds(batch.fetch, found[key]) for key, batch in fetched.items()}, "fetch")
+    _between({key: (batch.consumed - batch.fetch.end, found[key]["delay_ns"], batch.consumed - batch.fetch.made)
+              for key, batch in consumed.items()}, "delay")
+
+
+def _fetch_bounds(fetch, row):
+    return fetch.made - fetch.begun, row["fetch_ns"], fetch.end - fetch.start
 
 
 def fetches(pair):
@@ -123,8 +137,8 @@ def fetches(pair):
     for pid, rows_of_pid in found.items():
         assert [row["samples"] for row in rows_of_pid] == [len(fetch.keys) for fetch in truth[pid]]
         for place, (fetch, row) in enumerate(zip(truth[pid], rows_of_pid)):
-            durations[pid, place] = (fetch.ns, row["fetch_ns"])
-    _near(durations, "fetch")
+            durations[pid, place] = _fetch_bounds(fetch, row)
+    _between(durations, "fetch")
 
 
 def summary(pair):

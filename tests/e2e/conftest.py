@@ -22,11 +22,29 @@ def photos():
     return directory
 
 
+@pytest.fixture(scope="session")
+def texts(tmp_path_factory):
+    """40 files of text: 10 batches of the pipeline in pure Python."""
+    directory = tmp_path_factory.mktemp("texts")
+    for number in range(40):
+        lines = [f"{value}\n" for value in range(7 * number, 7 * number + 300)]
+        (directory / f"{number:02}.txt").write_text("".join(lines))
+    return directory
+
+
+@pytest.fixture(scope="module")
+def tracers():
+    """Those that were used; a collector lingers, and to wait for all of them at once takes no longer."""
+    used = []
+    yield used
+    for tracer in used:
+        tracer.close()
+
+
 @pytest.fixture
-def tracer(tmp_path):
-    tracer = harness.Tracer(tmp_path)
-    yield tracer
-    tracer.close()
+def tracer(tmp_path, tracers):
+    tracers.append(harness.Tracer(tmp_path))
+    return tracers[-1]
 
 
 class Pair:
@@ -41,15 +59,14 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory):
+def pair(tmp_path_factory, tracers):
     """pair(name, command): a Pair, made once in a module for each name."""
     made = {}
 
     def make(name, command, **environment):
         if name not in made:
             made[name] = Pair(tmp_path_factory.mktemp("pair") / "run", command, **environment)
+            tracers.append(made[name].tracer)
         return made[name]
 
-    yield make
-    for pair in made.values():
-        pair.tracer.close()
+    return make

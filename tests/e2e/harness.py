@@ -160,14 +160,14 @@ class Tracer:
         self._count = 0
 
     def environment(self, **more):
-        """What makes a program a traced one; the trace goes to `output`."""
+        """What makes a program a traced one."""
         return {"LD_PRELOAD": self.library, "LOTUS_DIR": self.segments, **more}
 
     def run(self, command, output=None, **more):
         """Returns (Outcome, path of the trace), without waiting for the collector."""
         self._count += 1
         output = output or self.directory / f"{self._count}.lotus"
-        outcome = run(command, **self.environment(LOTUS_OUTPUT=output), **more)
+        outcome = run(command, **self.environment(**{"LOTUS_OUTPUT": output, **more}))
         return outcome, pathlib.Path(output)
 
     def trace(self, command, **more):
@@ -202,6 +202,11 @@ class Tracer:
             if pid is not None:
                 os.kill(pid, signal.SIGKILL)
             shutil.rmtree(self._memory)
+
+
+def pure_program(*options, data, python=PYTHON):
+    """The command line of the pipeline in pure Python, which brings its stand-in for PyTorch along."""
+    return ["env", f"PYTHONPATH={FAKE_TORCH}", python, PROGRAMS / "pure.py", "--data", data, *options]
 
 
 def program(name, *options, data=None, python=PYTHON):

@@ -9,14 +9,14 @@ import pytest
 import harness
 
 
-@pytest.fixture
-def command(photos):
-    return harness.program("classify", "--epochs", "1", "--workers", "2", data=photos)
+@pytest.fixture(scope="module")
+def command(texts):
+    return harness.pure_program("--epochs", "1", data=texts)
 
 
 @pytest.fixture(scope="module")
-def bare(photos):
-    return harness.run(harness.program("classify", "--epochs", "1", "--workers", "2", data=photos))
+def bare(command):
+    return harness.run(command)
 
 
 def unharmed(bare, traced):
@@ -38,21 +38,21 @@ def test_nonsense_is_named_and_ignored(setting, words, command, bare, tracer):
     for word in words:
         assert word in traced.lotus_lines[0]
     assert b"\x1b" not in traced.stderr
-    assert trace.report["batches"]["count"] == 8
+    assert trace.report["batches"]["count"] == 10
 
 
 def test_empty_values_count_as_unset(command, bare, tracer):
     traced, trace = tracer.trace(command, LOTUS_OFF="", LOTUS_AUTOSTART="", LOTUS_SAMPLE_HZ="", LOTUS_LOG="")
     unharmed(bare, traced)
     assert traced.lotus_lines == [f"lotus: tracing to {trace.path}"]
-    assert trace.report["batches"]["count"] == 8
+    assert trace.report["batches"]["count"] == 10
 
 
 def test_name_of_the_trace_without_output(command, bare, tracer):
     """lotus-<program>-<pid>.lotus in the working directory."""
     traced = harness.run(command, cwd=tracer.directory, **tracer.environment())
     unharmed(bare, traced)
-    path = tracer.directory / f"lotus-classify-{traced.pid}.lotus"
+    path = tracer.directory / f"lotus-pure-{traced.pid}.lotus"
     harness.wait_until(lambda: harness.is_complete(path), f"{path} to be complete")
     assert traced.lotus_lines == [f"lotus: tracing to {path}"]
     assert harness.run([harness.ANALYZE, "report"], cwd=tracer.directory).code == 0
@@ -94,7 +94,7 @@ def test_another_file_in_the_way_is_left_alone(command, bare, tracer):
     tracer.wait_for_collector()
     assert path.read_text() == "not a trace\n"
     beside = tracer.directory / "notes.lotus.1"
-    assert harness.Trace(beside).report["batches"]["count"] == 8
+    assert harness.Trace(beside).report["batches"]["count"] == 10
 
 
 @pytest.fixture
@@ -108,6 +108,15 @@ def tiny(tmp_path):
         pytest.skip(f"no mount here: {mounted.stderr.decode()}")
     yield directory
     subprocess.run(["umount", "-l", directory], check=True)
+
+
+def test_trace_on_a_read_only_disk(tiny, command, bare, tracer):
+    subprocess.run(["mount", "-o", "remount,ro", tiny], check=True)
+    log = tracer.directory / "log"
+    traced, _ = tracer.run(command, output=tiny / "x.lotus", LOTUS_LOG=log, TMPDIR=tracer.directory)
+    unharmed(bare, traced)
+    tracer.wait_for_collector()
+    assert str(tiny) in log.read_text() + traced.lotus_lines[0]
 
 
 def test_segments_on_a_full_disk(tiny, command, bare, tracer):
@@ -157,7 +166,7 @@ def test_no_collector_beside_the_library(command, bare, tracer):
     assert not trace.exists()
     drained = harness.run([harness.COLLECTOR, "--drain"], LOTUS_DIR=tracer.segments)
     assert drained.code == 0
-    assert harness.Trace(trace).report["batches"]["count"] == 8
+    assert harness.Trace(trace).report["batches"]["count"] == 10
 
 
 def test_stderr_closed_or_moved(command, tracer):
@@ -168,9 +177,10 @@ def test_stderr_closed_or_moved(command, tracer):
                       f"file = os.open({str(tracer.directory / 'own')!r}, os.O_WRONLY | os.O_CREAT)\n"
                       f"assert file == 2\n"
                       f"sys.path.insert(0, {str(harness.PROGRAMS)!r})\n"
-                      f"sys.argv = {[str(word) for word in command[1:]]!r}\n"
+                      f"sys.path.insert(0, {str(harness.FAKE_TORCH)!r})\n"
+                      f"sys.argv = {[str(word) for word in command[3:]]!r}\n"
                       f"runpy.run_path(sys.argv[0], run_name='__main__')\n")
     traced, trace = tracer.trace([harness.PYTHON, script])
     assert traced.code == 0 and traced.stderr == b""
     assert (tracer.directory / "own").read_bytes() == b""
-    assert trace.report["batches"]["count"] == 8
+    assert trace.report["batches"]["count"] == 10

@@ -52,17 +52,6 @@ CASES = {
     "plain": ["--kind", "plain"],
     "stream": ["--kind", "stream"],
 }
-RENAMED = {"Loader": {"plain": "load"}}
-
-
-@pytest.fixture(scope="session")
-def texts(tmp_path_factory):
-    """40 files of text."""
-    directory = tmp_path_factory.mktemp("texts")
-    for number in range(40):
-        lines = [f"{value}\n" for value in range(7 * number, 7 * number + 300)]
-        (directory / f"{number:02}.txt").write_text("".join(lines))
-    return directory
 
 
 def run_both(pair, python, name, texts, *options, shape="1"):
@@ -80,7 +69,7 @@ def test_truth(python, case, pair, texts):
     run = run_both(pair, SUPPORTED[python], case, texts, *CASES[case])
     checks.same(run)
     checks.whole(run)
-    checks.ops(run, renamed={"Loader": "load"} if case == "plain" else None)
+    checks.ops(run)
     if case == "stream":
         checks.fetches(run)
     else:

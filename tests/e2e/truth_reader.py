@@ -19,7 +19,9 @@ class Batch:
 
 
 Call = collections.namedtuple("Call", "pid end ns")
-Fetch = collections.namedtuple("Fetch", "pid keys start ns")  # keys: of the samples, in order, as text
+# keys: of the samples, in order, as text. [start, end]: around the fetcher; [begun, made]: from the beginning
+# of the first sample to the end of the last operation. What a tracer sees as the fetch lies between the two.
+Fetch = collections.namedtuple("Fetch", "pid keys start end begun made")
 
 
 class Truth:
@@ -62,7 +64,7 @@ def read(prefix):
 
 def _read_operations(truth, pid, notes):
     has_samples = any(note.startswith("sample") for _, note in notes)
-    keys = []
+    keys, begun, made = [], None, None
     for offset, note in notes:
         kind, rest = note.split(" ", 1)
         if kind == "raised":
@@ -72,12 +74,14 @@ def _read_operations(truth, pid, notes):
         start, end, text = int(start), int(end), text[:-1]
         if kind in ("op", "load"):
             truth.ops["Loader" if kind == "load" else text].append(Call(pid, offset + end, end - start))
+            made = offset + end
         if kind.startswith("sample") or (kind == "load" and not has_samples):
+            begun = begun or offset + start
             keys += text.strip("[]").split(", ") if kind == "samples" else [text]
             truth.samples.append((text, end - start))
         elif kind == "fetch":
-            truth.fetches.append(Fetch(pid, keys, offset + start, end - start))
-            keys = []
+            truth.fetches.append(Fetch(pid, keys, offset + start, offset + end, begun, made))
+            keys, begun, made = [], None, None
 
 
 def _read_training(truth, pid, notes, paths):
