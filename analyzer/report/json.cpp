@@ -106,6 +106,8 @@ Json preprocess_json(const Series& series) {
 Json batches_json(const Findings& f) {
   const Summary s = f.fetch.summary();
   Json json = preprocess_json(f.fetch);
+  const bool measured = f.fetch_cpu_wall > 0;
+  json["cpu_s"] = measured ? Json(f.fetch.sum() * f.fetch_cpu / f.fetch_cpu_wall / kNsPerS) : Json(nullptr);
   json["failed"] = f.failed_batches;
   json["samples"] = f.sample.count();
   json["sample_ms"] = stats_of(f.sample);

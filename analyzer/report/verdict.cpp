@@ -44,7 +44,7 @@ std::string head(const Findings& findings, const Verdict& verdict) {
 // Native code that __getitem__ calls itself is no operation; it may still be most of the work.
 bool mostly_outside_ops(const Findings& findings) {
   const OpFinding* op = dominant_op(findings);
-  return findings.outside_ops > (op == nullptr ? 0 : op->self);
+  return findings.outside_ops > (op == nullptr ? 0 : op->fetch_self);
 }
 
 std::string about_op(const Findings& findings) {
@@ -70,47 +70,64 @@ std::string reason_of(const LoaderFinding& loader) {
                      human_time(loader.train_step.mean()));
 }
 
-std::string beyond_cores(const Findings& findings, std::uint64_t present, std::uint64_t needed) {
+// As many workers as the cores can serve: one each, or more of those that mostly sleep or wait for storage.
+// Only where they compute for less than kIdleShare is the rest surely no waiting for a core.
+constexpr double kIdleShare = 0.25;
+std::uint64_t servable_workers(const Findings& findings) {
+  if (findings.cores == 0) return UINT64_MAX;
+  const bool measured = findings.fetch_cpu_wall > 0;
+  const double computing = measured ? findings.fetch_cpu / findings.fetch_cpu_wall : 1;
+  if (computing >= kIdleShare) return findings.cores;
+  return static_cast<std::uint64_t>(static_cast<double>(findings.cores) / std::max(computing, 0.01));
+}
+
+std::string what_to_make_cheaper(const Findings& findings) {
   const OpFinding* op = dominant_op(findings);
-  const std::string cheaper = mostly_outside_ops(findings) ? "the dataset's own code"
-                              : op == nullptr              ? "the preprocessing"
-                                                           : escaped(op->op.name);
-  if (present < findings.cores)
+  if (mostly_outside_ops(findings)) return "the dataset's own code";
+  return op == nullptr ? "the preprocessing" : escaped(op->op.name);
+}
+
+std::string beyond_cores(const Findings& findings, std::uint64_t present, std::uint64_t needed) {
+  const std::uint64_t most = servable_workers(findings);
+  const std::string cores = fmt::format("{} core{}", findings.cores, findings.cores == 1 ? "" : "s");
+  const std::string cheaper = what_to_make_cheaper(findings);
+  if (present < most)
     return fmt::format(
-        "more workers help only up to the {} cores of this machine, keeping up would take {}: "
+        "more workers help only up to {}, which fill the {} of this machine, and keeping up would take {}: "
         "make {} cheaper as well",
-        findings.cores, needed, cheaper);
+        most, cores, needed, cheaper);
   return fmt::format(
-      "more workers would not help, {} already fill the {} core{} and keeping up would take {}: make {} "
-      "cheaper",
-      present, findings.cores, findings.cores == 1 ? "" : "s", needed, cheaper);
+      "more workers would not help, {} already fill the {} and keeping up would take {}: make {} cheaper",
+      present, cores, needed, cheaper);
+}
+
+std::string about_no_workers(const Findings& findings, std::uint64_t needed) {
+  const std::uint64_t most = servable_workers(findings);
+  const std::string start =
+      fmt::format("the training process makes its batches itself: num_workers={}", std::min(needed, most));
+  if (needed <= most) return start + " would make them meanwhile";
+  return start + fmt::format(" would use all cores, keeping up would take {}", needed);
+}
+
+std::string about_evenness(const LoaderFinding& loader, std::uint64_t present) {
+  const double ratio = loader.fetch.quantile(0.99) / std::max(1.0, loader.fetch.quantile(0.5));
+  return fmt::format(
+      "{} {} enough on average, batches come unevenly (the slowest 1 % take {:.1f} times the median)",
+      workers(present), present == 1 ? "is" : "are", ratio);
 }
 
 // Would more workers help?
 std::string advice(const Findings& findings, const Verdict& verdict, const LoaderFinding& loader) {
-  if (verdict.bound == Bound::compute) return "; more workers would gain nothing";
+  if (verdict.bound == Bound::compute) return "more workers would gain nothing";
   if (!verdict.workers_needed)
-    return "; too few batches were trained on to say whether more workers would help";
+    return "too few batches were trained on to say whether more workers would help";
   const std::uint64_t needed = *verdict.workers_needed;
   const std::uint64_t present = verdict.workers;
-  const bool cores_suffice = findings.cores == 0 || needed <= findings.cores;
-  if (present == 0 && cores_suffice)
-    return fmt::format(
-        "; the training process makes its batches itself: num_workers={} would make them meanwhile {}",
-        needed, reason_of(loader));
-  if (present == 0)
-    return fmt::format(
-        "; it was made by the training process itself: num_workers={} would use all cores, keeping up takes "
-        "{} {}",
-        findings.cores, needed, reason_of(loader));
-  if (needed > present && cores_suffice)
-    return fmt::format("; {} instead of {} would keep up {}", workers(needed), present, reason_of(loader));
-  if (needed > present)
-    return fmt::format("; {} {}", beyond_cores(findings, present, needed), reason_of(loader));
-  return fmt::format(
-      "; {} {} enough on average, batches come unevenly (the slowest 1 % take {} times the median)",
-      workers(present), present == 1 ? "is" : "are",
-      fmt::format("{:.1f}", loader.fetch.quantile(0.99) / std::max(1.0, loader.fetch.quantile(0.5))));
+  if (present == 0) return about_no_workers(findings, needed) + " " + reason_of(loader);
+  if (needed <= present) return about_evenness(loader, present);
+  if (needed <= servable_workers(findings))
+    return fmt::format("{} instead of {} would keep up {}", workers(needed), present, reason_of(loader));
+  return beyond_cores(findings, present, needed) + " " + reason_of(loader);
 }
 
 std::string nothing_to_judge(const Findings& findings) {
@@ -150,7 +167,7 @@ Verdict verdict_of(const Findings& findings) {
                                                    : Bound::balanced;
   verdict.workers = worst->loader ? worst->loader->workers : 0;
   verdict.workers_needed = needed_workers(*worst);
-  verdict.message = head(findings, verdict) + about_op(findings) + about_loader(findings, *worst) +
+  verdict.message = head(findings, verdict) + about_op(findings) + about_loader(findings, *worst) + "; " +
                     advice(findings, verdict, *worst) + ".";
   return verdict;
 }

@@ -24,6 +24,23 @@ std::size_t width_of(std::FILE* stream) {
   return 80;
 }
 
+bool is_unit(std::string_view word) {
+  while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
+    word.remove_suffix(1);
+  static constexpr std::string_view kUnits[] = {"%", "ns", "µs", "ms", "s", "min", "h"};
+  return std::find(std::begin(kUnits), std::end(kUnits), word) != std::end(kUnits);
+}
+
+// The next word; a number keeps its unit.
+std::string_view next_word(std::string_view text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  if (end == 0 || end == text.size() || text[end - 1] < '0' || text[end - 1] > '9')
+    return text.substr(0, end);
+  const std::string_view rest = text.substr(end + 1);
+  const std::string_view following = rest.substr(0, rest.find(' '));
+  return text.substr(0, is_unit(following) ? end + 1 + following.size() : end);
+}
+
 const char* code_of(Style style) {
   switch (style) {
     case Style::bold:
@@ -64,7 +81,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
   std::string out;
   std::size_t used = 0;
   while (!text.empty()) {
-    std::string_view word = text.substr(0, text.find(' '));
+    std::string_view word = next_word(text);
     if (display_width(word) + indent > width)
       word = prefix_of_width(word, std::max<std::size_t>(1, width - indent));
     if (word.empty() && text[0] != ' ') word = text.substr(0, first_character(text).bytes);

@@ -64,6 +64,7 @@ TEST_CASE("wrapping keeps words and width") {
   CHECK(text == "the quick\nbrown fox\njumps over\nthe lazy\ndog");
   CHECK(widest_line(wrapped("a " + std::string(100, 'x') + " b", 20)) <= 20);
   CHECK(wrapped("one two", 5, 2) == "one\n  two");
+  CHECK(wrapped("it took 12 ms, no 7 %", 10) == "it took\n12 ms, no\n7 %");
   CHECK(wrapped("", 10).empty());
 }
 

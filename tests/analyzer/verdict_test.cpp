@@ -61,10 +61,14 @@ TEST_CASE("the verdict follows from its numbers") {
   CHECK(says(more, "400 ms to make and 100 ms to train on"));
 
   CHECK(says(verdict({2, 2, 400, 100, 0.41}), "2 already fill the 2 cores"));
-  CHECK(says(verdict({2, 3, 400, 100, 0.41}), "only up to the 3 cores"));
+  CHECK(says(verdict({2, 3, 400, 100, 0.41}), "only up to 3, which fill the 3 cores"));
   CHECK(says(verdict({0, 16, 400, 100, 0.8}), "num_workers=4"));
   CHECK(says(verdict({0, 2, 400, 100, 0.8}), "num_workers=2 would use all cores"));
   CHECK(says(verdict({8, 16, 400, 100, 0.2}), "8 workers are enough on average"));
+
+  Findings sleeping = findings_of({2, 2, 400, 100, 0.41}, training);
+  sleeping.fetch_cpu = 0.1 * (sleeping.fetch_cpu_wall = sleeping.fetch.sum());
+  CHECK(says(verdict_of(sleeping), "4 workers instead of 2 would keep up"));
 
   const Verdict compute = verdict({2, 16, 100, 400, 0.01});
   CHECK(compute.bound == Bound::compute);
