@@ -221,7 +221,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 raise StopIteration
             if len(self._task_info[self._rcvd_idx]) == 2:
                 worker_id, data = self._task_info.pop(self._rcvd_idx)
-                self._rcvd_idx += COUNTS_BEFORE
+                if not COUNTS_BEFORE:
+                    return self._process_data(data)
+                self._rcvd_idx += 1
                 return self._process_data(data, worker_id)
             idx, data = self._get_data()
             self._tasks_outstanding -= 1
@@ -234,7 +236,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 continue
             if idx == self._rcvd_idx:
                 worker_id = self._task_info.pop(idx)[0]
-                self._rcvd_idx += COUNTS_BEFORE
+                if not COUNTS_BEFORE:
+                    return self._process_data(data)
+                self._rcvd_idx += 1
                 return self._process_data(data, worker_id)
             if not self._in_order:
                 worker_id = self._task_info.pop(idx)[0]
@@ -257,13 +261,22 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._tasks_outstanding += 1
         self._send_idx += 1
 
-    def _process_data(self, data, worker_id):
-        if not COUNTS_BEFORE:
+    if COUNTS_BEFORE:
+
+        def _process_data(self, data, worker_id):
+            self._try_put_index()
+            if isinstance(data, _utils.worker.ExceptionWrapper):
+                data.reraise()
+            return data
+
+    else:
+
+        def _process_data(self, data):
             self._rcvd_idx += 1
-        self._try_put_index()
-        if isinstance(data, _utils.worker.ExceptionWrapper):
-            data.reraise()
-        return data
+            self._try_put_index()
+            if isinstance(data, _utils.worker.ExceptionWrapper):
+                data.reraise()
+            return data
 
     def _mark_worker_as_unavailable(self, worker_id, shutdown=False):
         self._index_queues[worker_id].put(None)
