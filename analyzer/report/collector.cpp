@@ -120,7 +120,9 @@ void Collector::keep_slow(const Span& span, std::int64_t took) {
 
 void Collector::on_fetch(const Span& span) {
   const Fetched fetched = span.fetched();
-  if (fetched == Fetched::empty || span.ended == Ended::lost) return;
+  if (span.ended == Ended::lost) return;
+  findings_.fetch_time += static_cast<double>(ns(span));
+  if (fetched == Fetched::empty) return;
   if (fetched == Fetched::failed) {
     ++findings_.failed_batches;
     return;
@@ -128,7 +130,6 @@ void Collector::on_fetch(const Span& span) {
   const std::int64_t took = ns(span);
   const Process& process = *span.stream.process;
   findings_.fetch.add(took);
-  findings_.outside_ops += static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));
   if (span.data.has_cpu) {
     findings_.fetch_cpu += static_cast<double>(span.data.cpu_ns);
     findings_.fetch_cpu_wall += static_cast<double>(took);
@@ -167,10 +168,9 @@ void Collector::on_worker_loop(const Stream& stream, const OpenSpan& span, std::
 }
 
 void Collector::on_open_span(const Stream& stream, const OpenSpan& span, std::size_t) {
-  if (span.kind == Kind::worker_loop) {
-    on_worker_loop(stream, span, span.start);
-    unended_loops_.emplace_back(stream.process, span.start);
-  }
+  if (span.kind == Kind::worker_loop) on_worker_loop(stream, span, span.start);
+  if (span.kind == Kind::worker_loop || span.kind == Kind::fetch)
+    unended_.push_back({stream.process, span.kind, span.start});
 }
 
 void Collector::on_point(const Stream&, const Record& record, std::uint64_t) {

@@ -40,6 +40,12 @@ class Collector : public Visitor {
     bool stepping = false;  // the last __next__ gave a batch: training runs
   };
 
+  struct Unended {
+    const Process* process;
+    Kind kind;
+    std::uint64_t start;
+  };
+
   void on_op(const Span& span);
   void on_sample(const Span& span);
   void on_fetch(const Span& span);
@@ -49,6 +55,7 @@ class Collector : public Visitor {
   LoaderFinding& loader_of(const Process& training, std::uint64_t iterator);
   WorkerFinding& worker_of(const Process& process);
   void keep_slow(const Span& span, std::int64_t ns);
+  void fold_unended(const Reading& reading);
   void fold_iterations();
   void fold_quality(const Reading& reading);
   void sort_loaders();
@@ -64,8 +71,8 @@ class Collector : public Visitor {
   std::vector<OpFinding*> op_by_index_;                                           // of the current trace
   std::map<std::pair<const Process*, std::uint64_t>, std::size_t> loader_slots_;  // by loader id
   std::unordered_map<const Process*, std::size_t> worker_slots_;
-  std::map<IteratorKey, Iteration> iterations_;                          // of the current trace
-  std::vector<std::pair<const Process*, std::uint64_t>> unended_loops_;  // worker loops: process, start
+  std::map<IteratorKey, Iteration> iterations_;  // of the current trace
+  std::vector<Unended> unended_;
 };
 
 }  // namespace lotus::analyzer

@@ -7,13 +7,19 @@
 
 namespace lotus::analyzer {
 
-void Collector::end(const Reading& reading) {
-  for (const auto& [process, start] : unended_loops_) {
+// What never ended lasted at least until the process's last record.
+void Collector::fold_unended(const Reading& reading) {
+  for (const auto& [process, kind, start] : unended_) {
     const auto extent = reading.by_process.find(process->number);
-    if (extent != reading.by_process.end())
-      worker_of(*process).life += static_cast<double>(ns(Interval{start, extent->second.last}));
+    if (extent == reading.by_process.end()) continue;
+    const auto lasted = static_cast<double>(ns(Interval{start, extent->second.last}));
+    (kind == Kind::fetch ? findings_.fetch_time : worker_of(*process).life) += lasted;
   }
-  unended_loops_.clear();
+  unended_.clear();
+}
+
+void Collector::end(const Reading& reading) {
+  fold_unended(reading);
   std::set<const Process*> training;
   for (const auto& [key, iteration] : iterations_) training.insert(std::get<0>(key));
   const auto duration = static_cast<double>(trace_->clock.duration_ns(reading.whole.ticks()));
@@ -98,6 +104,9 @@ Findings Collector::take() {
   std::stable_sort(findings_.workers.begin(), findings_.workers.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.file, a.process->number) < std::tuple(b.file, b.process->number);
   });
+  double inside = 0;
+  for (const auto& op : findings_.ops) inside += op.fetch_self;
+  findings_.outside_ops = std::max(0.0, findings_.fetch_time - inside);
   sort_loaders();
   return std::move(findings_);
 }

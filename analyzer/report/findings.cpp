@@ -13,7 +13,7 @@ std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
 }
 
 double share_percent(const OpFinding& op, const Findings& findings) {
-  return findings.fetch.empty() || findings.fetch.sum() <= 0 ? 0 : 100 * op.fetch_self / findings.fetch.sum();
+  return findings.fetch_time > 0 ? 100 * op.fetch_self / findings.fetch_time : 0;
 }
 
 const OpFinding* dominant_op(const Findings& findings) {

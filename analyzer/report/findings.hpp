@@ -81,7 +81,8 @@ struct Findings {
 
   std::vector<OpFinding> ops;
   double fetch_cpu = 0, fetch_cpu_wall = 0;  // over the fetches whose CPU time was measured
-  double outside_ops = 0;                    // inside of fetches, outside of ops
+  double fetch_time = 0;   // inside of fetches, also of those that raised or never ended: shares are of this
+  double outside_ops = 0;  // the part of it that is in no op
   Series fetch, sample, train_step;
   std::uint64_t failed_batches = 0;  // making them raised
 

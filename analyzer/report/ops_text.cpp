@@ -46,7 +46,7 @@ void add_op(Table& table, const OpFinding& op, const Findings& f) {
   const Summary s = op.wall.summary();
   const auto count = static_cast<double>(s.count);
   const auto cpu = cpu_of(op, f);
-  const auto share = f.fetch.empty() ? std::nullopt : std::optional(share_percent(op, f));
+  const auto share = f.fetch_time > 0 ? std::optional(share_percent(op, f)) : std::nullopt;
   table.add({label_of(op, f), human_count(s.count), human_time(s.mean), human_time(s.std), human_time(s.p50),
              human_time(s.p90), human_time(s.p99), human_time(s.max),
              percent_or_dash(percent_of(static_cast<double>(op.under_100us), count)),
@@ -61,7 +61,7 @@ std::string ops_text(const Findings& f, const Terminal& terminal) {
   if (f.ops.empty()) return {};
   Table table = empty_table();
   for (const auto& op : f.ops) add_op(table, op, f);
-  const auto outside = percent_of(f.outside_ops, f.fetch.sum());
+  const auto outside = percent_of(f.outside_ops, f.fetch_time);
   if (outside)
     table.add({"(outside ops)", "", "", "", "", "", "", "", "", "", "", "", human_time(f.outside_ops),
                human_percent(*outside), bar_of(outside)});

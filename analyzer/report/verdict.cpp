@@ -49,9 +49,9 @@ bool mostly_outside_ops(const Findings& findings) {
 
 std::string about_op(const Findings& findings) {
   const OpFinding* op = dominant_op(findings);
-  if (mostly_outside_ops(findings) && findings.fetch.sum() > 0)
+  if (mostly_outside_ops(findings) && findings.fetch_time > 0)
     return fmt::format("; {} of preprocessing is in the dataset's own code, outside any operation",
-                       human_percent(100 * findings.outside_ops / findings.fetch.sum()));
+                       human_percent(100 * findings.outside_ops / findings.fetch_time));
   if (op == nullptr) return {};
   return fmt::format("; {} is {} of preprocessing", escaped(op->op.name),
                      human_percent(share_percent(*op, findings)));

@@ -1,6 +1,7 @@
 // Hand-made traces: ticks are ns, and all times are given in ms since the trace began.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,11 +18,9 @@ namespace lotus::analyzer::test {
 inline constexpr std::uint64_t kStart = 1'000'000'000;                 // ticks
 inline constexpr std::uint64_t kRealtime = 1'700'000'000'000'000'000;  // ns, at kStart
 
-constexpr std::uint64_t at(double ms) { return kStart + static_cast<std::uint64_t>(ms * 1e6 + 0.5); }
-constexpr std::int64_t realtime(double ms) {
-  return static_cast<std::int64_t>(kRealtime + (at(ms) - kStart));
-}
-constexpr ClockPair pair_at(double ms) { return {at(ms), static_cast<std::uint64_t>(realtime(ms))}; }
+inline std::uint64_t at(double ms) { return kStart + static_cast<std::uint64_t>(std::llround(ms * 1e6)); }
+inline std::int64_t realtime(double ms) { return static_cast<std::int64_t>(kRealtime + (at(ms) - kStart)); }
+inline ClockPair pair_at(double ms) { return {at(ms), static_cast<std::uint64_t>(realtime(ms))}; }
 
 // A file with some bytes, removed with the object.
 class TemporaryFile {

@@ -183,6 +183,30 @@ TEST_CASE("spans that never end are reported as open, not measured") {
   CHECK(*findings.workers[0].busy_percent() == doctest::Approx(100 * 5.0 / 11));  // until its last record
 }
 
+TEST_CASE("shares add up also when a fetch raised and another never ended") {
+  MadeTrace made;
+  const std::uint32_t worker = made.worker(1, 0);
+  made.op(worker, 1, OpRole::transform, "Crop");
+  ThreadWriter thread(made, worker, 1);
+  thread.record<Kind::fetch>(at(0), 0, 0, 0);
+  span<Kind::op>(thread, 0, 3, 1);
+  thread.record<Kind::leave_error>(at(4));
+  thread.record<Kind::fetch>(at(5), 0, 0, 1);
+  span<Kind::op>(thread, 5, 6, 1);
+  thread.record<Kind::op>(at(8), 1);
+  thread.record<Kind::path>(at(9), 0, "last");
+  thread.flush();
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  const Findings findings = findings_of(trace);
+  CHECK(findings.fetch.empty());
+  CHECK(findings.fetch_time == 8e6);
+  CHECK(findings.outside_ops == 4e6);
+  REQUIRE(findings.ops.size() == 1);
+  CHECK(share_percent(findings.ops[0], findings) == 50);
+}
+
 TEST_CASE("batched samples are counted once") {
   MadeTrace made;
   const std::uint32_t worker = made.worker(1, 0);

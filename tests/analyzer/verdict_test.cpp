@@ -37,7 +37,8 @@ Findings findings_of(const Case& c, const Process& training) {
   f.next = loader.next = c.waited * f.loop;
   OpFinding& op = f.ops.emplace_back();
   op.op.name = "Crop";
-  op.fetch_self = f.fetch.sum() * 0.4;
+  f.fetch_time = f.fetch.sum();
+  op.fetch_self = f.fetch_time * 0.4;
   return f;
 }
 
