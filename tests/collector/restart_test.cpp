@@ -64,32 +64,34 @@ void run_with_kills(std::uint32_t seed) {
   CHECK(list(segments.path()) == std::vector<std::string>{"collector.lock"});
 }
 
-constexpr std::uint32_t kProcesses = 3;
+constexpr std::uint32_t kEnded = 3;
 
-// Three processes of one session that have ended, with definitions, full and open chunks.
-void make_dead_processes(const TemporaryDirectory& segments, const std::string& output) {
+// A session of three processes that have ended, with definitions, full and open chunks, and one that
+// lives: this one.
+void make_processes(const TemporaryDirectory& segments, const std::string& output) {
   SegmentPlan plan;
   plan.directory = segments.path();
   plan.output = output;
   plan.session_pid = 1;
   plan.session_start_time = 1;
   plan.chunk_bytes = 1024;
-  for (std::uint32_t i = 0; i < kProcesses; ++i) {
-    std::tie(plan.pid, plan.start_time) = dead_process();
+  for (std::uint32_t i = 0; i <= kEnded; ++i) {
+    std::tie(plan.pid, plan.start_time) = i < kEnded ? dead_process() : std::pair{0u, std::uint64_t{0}};
     SegmentWriter segment(plan);
     ThreadWriter thread(segment, 0, 1);
     for (std::uint64_t id = 1; id <= 3; ++id) segment.define(id, "Op", thread.next_ticks());
     for (std::uint64_t serial = 1; serial <= 1000; ++serial) thread.record(serial);
+    if (i == kEnded) thread.flush();
   }
 }
 
-void check_dead_processes(const Trace& trace) {
+void check_processes(const Trace& trace) {
   CHECK(what_is_wrong(trace) == "");
-  CHECK(trace.count(FrameType::process_end) == kProcesses);
-  CHECK(trace.serials().size() == kProcesses);
+  CHECK(trace.count(FrameType::process_end) == kEnded);
+  CHECK(trace.serials().size() == kEnded + 1);
   for (const auto& [stream, serials] : trace.serials()) CHECK(serials == up_to(1000));
   for (const auto& [process, ids] : trace.definitions()) CHECK(ids == up_to(3));
-  CHECK(trace.definitions().size() == kProcesses);
+  CHECK(trace.definitions().size() == kEnded + 1);
 }
 
 }  // namespace
@@ -101,14 +103,14 @@ TEST_CASE("killed right before and right after each of its writes") {
       const TemporaryDirectory segments;
       const TemporaryDirectory outputs;
       const std::string output = outputs / "x.lotus";
-      make_dead_processes(segments, output);
+      make_processes(segments, output);
       const auto killed = kill_at_write({"--drain", "--dir", segments.path()}, nth, when);
       if (!killed) {
         MESSAGE("skipped: tracing system calls is not permitted or not built for this machine");
         return;
       }
       CHECK(drain(segments.path()).code == 0);
-      check_dead_processes(read_trace(output));
+      check_processes(read_trace(output));
       if (!*killed) {
         CHECK(nth > 5);  // or there were no writes to be killed at
         break;

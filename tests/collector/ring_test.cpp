@@ -187,6 +187,23 @@ TEST_CASE("a tail that lies starts the ring anew at its head") {
   }
 }
 
+TEST_CASE("a record that reaches over the end of the ring is damaged") {
+  Ring<4096> ring;
+  RingCursor cursor = ring.cursor();
+  RingCursor::Next stopped;
+  CHECK(push(ring.writer(), 1, 1, 4096 - 3 * 64));
+  take_all(cursor, stopped);
+  cursor.give_back();
+  CHECK(push(ring.writer(), 1, 2, 64));  // fills the lap
+  auto& record = *reinterpret_cast<RingRecord*>(ring.data.data() + 4096 - 128);
+  REQUIRE(record.sequence == 2);
+  record.bytes = 1024;
+  record.stored_bytes = 900;
+  ring.header.head += 1024;
+  take_all(cursor, stopped);
+  CHECK(stopped == RingCursor::Next::damaged);
+}
+
 TEST_CASE("a committed record whose sizes lie is damaged") {
   const auto spoil = [](auto change) {
     Ring<4096> ring;
