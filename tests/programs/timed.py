@@ -24,17 +24,17 @@ def collate(samples):
 
 
 class RandomResizedCrop(T.RandomResizedCrop):
-    def forward(self, image):
+    def __call__(self, image):
         start = now()
-        image = super().forward(image)
+        image = super().__call__(image)
         log(f"op {start} {now()} RandomResizedCrop")
         return image
 
 
 class RandomHorizontalFlip(T.RandomHorizontalFlip):
-    def forward(self, image):
+    def __call__(self, image):
         start = now()
-        image = super().forward(image)
+        image = super().__call__(image)
         log(f"op {start} {now()} RandomHorizontalFlip")
         return image
 
@@ -48,9 +48,9 @@ class ToTensor(T.ToTensor):
 
 
 class Normalize(T.Normalize):
-    def forward(self, tensor):
+    def __call__(self, tensor):
         start = now()
-        tensor = super().forward(tensor)
+        tensor = super().__call__(tensor)
         log(f"op {start} {now()} Normalize")
         return tensor
 

@@ -21,10 +21,14 @@ class Compose(nn.Module):
 class Transform(nn.Module):
     """The base class: forward() takes the inputs apart and calls transform() for each."""
 
-    def forward(self, *inputs):
+    def __call__(self, *inputs):
         start = now()
-        outputs = [self.transform(item) for item in inputs]
+        outputs = super().__call__(*inputs)
         log(f"op {start} {now()} {type(self).__name__}")
+        return outputs
+
+    def forward(self, *inputs):
+        outputs = [self.transform(item) for item in inputs]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
