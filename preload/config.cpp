@@ -24,9 +24,13 @@ const char* value_of(const char* name) {
 }
 
 void complain(const char* name, const char* value, const char* expected) {
+  char shown[41];
+  std::snprintf(shown, sizeof shown, "%.40s", value);
+  for (char* c = shown; *c != '\0'; ++c)
+    if (static_cast<unsigned char>(*c) < 0x20 || static_cast<unsigned char>(*c) > 0x7e) *c = '?';  // one line
   const size_t used = std::strlen(config.complaint);
-  std::snprintf(config.complaint + used, sizeof config.complaint - used, "%s%s='%.40s' is not %s, ignored",
-                used == 0 ? "" : "; ", name, value, expected);
+  std::snprintf(config.complaint + used, sizeof config.complaint - used, "%s%s='%s' is not %s, ignored",
+                used == 0 ? "" : "; ", name, shown, expected);
 }
 
 bool read_switch(const char* name, bool fallback) {
