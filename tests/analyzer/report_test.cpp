@@ -88,7 +88,7 @@ TEST_CASE("preprocessing") {
   const auto json = report_of(five_batches())["batches"];
   CHECK(json["count"] == 5);
   CHECK(json["total_s"] == Approx(1.394));
-  const auto ms = json["preprocess_ms"];
+  const auto& ms = json["preprocess_ms"];
   CHECK(ms["mean"] == Approx(278.8));
   CHECK(ms["std"] == Approx(451.634543).epsilon(1e-6));
   CHECK(ms["min"] == Approx(4));
@@ -105,7 +105,7 @@ TEST_CASE("preprocessing") {
 
 TEST_CASE("waits, out of order, delays") {
   const auto json = report_of(five_batches());
-  const auto wait = json["wait"];
+  const auto& wait = json["wait"];
   CHECK(wait["count"] == 5);
   CHECK(wait["total_s"] == Approx(0.703502));  // 111 + 592 + 0.5 ms + 2 · 1000 ns
   CHECK(wait["stall_percent"] == Approx(100 * 703.502 / 1400));
@@ -116,7 +116,7 @@ TEST_CASE("waits, out of order, delays") {
   CHECK(wait["ms"]["min"] == Approx(0.001));
   CHECK(wait["ms"]["p50"] == Approx(0.5));
   CHECK(wait["ms"]["max"] == Approx(592));
-  const auto delay = json["delay"];  // 8, 642, 4, 1182, 16
+  const auto& delay = json["delay"];  // 8, 642, 4, 1182, 16
   CHECK(delay["count"] == 5);
   CHECK(delay["ms"]["mean"] == Approx(370.4));
   CHECK(delay["ms"]["p50"] == Approx(16));
@@ -126,12 +126,12 @@ TEST_CASE("waits, out of order, delays") {
 
 TEST_CASE("training steps, queue, verdict") {
   const auto json = report_of(five_batches());
-  const auto step = json["train_step_ms"];  // 118–700, 702–710, 1304–1310, 1312–1320, 1321–1330
+  const auto& step = json["train_step_ms"];  // 118–700, 702–710, 1304–1310, 1312–1320, 1321–1330
   CHECK(step["max"] == Approx(582));
   CHECK(step["p50"] == Approx(8));
   CHECK(step["mean"] == Approx(613.0 / 5));
   CHECK(json["queue"]["mean_depth"] == Approx(2));
-  const auto verdict = json["verdict"];
+  const auto& verdict = json["verdict"];
   const double next = 113 + 2 + 594 + 2 + 1 + 1;
   CHECK(verdict["waited_percent"] == Approx(100 * next / (1331 - 5)));
   CHECK(verdict["bound"] == "input");
@@ -143,7 +143,7 @@ TEST_CASE("training steps, queue, verdict") {
 TEST_CASE("ops") {
   const auto json = report_of(five_batches());
   REQUIRE(json["ops"].size() == 2);
-  const auto crop = json["ops"][0];
+  const auto& crop = json["ops"][0];
   CHECK(crop["name"] == "Crop");
   CHECK(crop["count"] == 7);  // 2, 2, 2, 2, 2, 80, 80
   CHECK(crop["total_s"] == Approx(0.17));
@@ -157,7 +157,7 @@ TEST_CASE("ops") {
   CHECK(crop["cpu_s"].is_null());  // none was measured
   CHECK(crop["role"] == "transform");
   CHECK(crop["qualified"] == "module.Crop");
-  const auto loader = json["ops"][1];
+  const auto& loader = json["ops"][1];
   CHECK(loader["under_100us_percent"] == Approx(100));
   CHECK(json["outside_ops_s"] == Approx(1.394 - 0.17 - 5 * 0.00005));
 }
@@ -173,7 +173,7 @@ TEST_CASE("workers, loaders, trace") {
   REQUIRE(json["loaders"].size() == 1);
   CHECK(json["loaders"][0]["batches"] == 5);
   CHECK(json["loaders"][0]["epochs"] == 1);
-  const auto trace = json["trace"];
+  const auto& trace = json["trace"];
   CHECK(trace["files"] == 1);
   CHECK(trace["processes"] == 3);
   CHECK(trace["workers"] == 2);
