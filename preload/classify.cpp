@@ -156,14 +156,15 @@ std::int16_t index_in(py::Object* tuple, std::string_view name) {
   return -1;
 }
 
-// Up to 3.10 an argument that is also a cell is found behind the locals when the evaluator is called.
-std::int16_t cell_of_first(py::Object* code, py::Object* variables) {
-  if (!py::layout->cells_are_made_before || py::api.PyTuple_Size(variables) < 1) return -1;
-  const Owned cells(py::api.PyObject_GetAttr(code, names.co_cellvars));
-  if (!cells) return -1;
-  const std::int16_t cell = index_in(cells.get(), text_of(py::api.PyTuple_GetItem(variables, 0)));
-  if (cell < 0) return -1;
-  return static_cast<std::int16_t>(py::api.PyTuple_Size(variables) + cell);
+// Where a variable is when the evaluator is called. Up to 3.10 an argument that is also a cell has been moved
+// behind the locals by then; -1 if there is no such variable.
+std::int16_t place_of(py::Object* code, py::Object* variables, std::string_view name) {
+  if (py::layout->cells_are_made_before) {
+    const Owned cells(py::api.PyObject_GetAttr(code, names.co_cellvars));
+    const std::int16_t cell = cells ? index_in(cells.get(), name) : std::int16_t{-1};
+    if (cell >= 0) return static_cast<std::int16_t>(py::api.PyTuple_Size(variables) + cell);
+  }
+  return index_in(variables, name);
 }
 
 std::int64_t code_integer(py::Object* code, py::Object* name) {
@@ -179,10 +180,11 @@ void fill(CodeInfo& info, py::Object* code, const Role* role, std::string_view n
   info.traits = traits_of(name, file, flags);
   const Owned variables(py::api.PyObject_GetAttr(code, names.co_varnames));
   if (!variables) return;
-  info.first_cell = cell_of_first(code, variables.get());
+  if (arguments > 0)
+    info.first = place_of(code, variables.get(), text_of(py::api.PyTuple_GetItem(variables.get(), 0)));
   if (role == nullptr) return;
   for (int i = 0; i < 3; ++i)
-    if (role->locals[i] != nullptr) info.local[i] = index_in(variables.get(), role->locals[i]);
+    if (role->locals[i] != nullptr) info.local[i] = place_of(code, variables.get(), role->locals[i]);
 }
 
 CodeInfo* describe_with(py::Object* code, const Role* role) {

@@ -98,12 +98,10 @@ CodeInfo* info_of(py::Object* code) {
   return static_cast<CodeInfo*>(extra);
 }
 
-py::Object* first_argument(const Call& call) {
-  if (call.info->arguments == 0) return nullptr;
-  py::Object* first = py::local_of(call.frame, 0);
-  if (first == nullptr && call.info->first_cell >= 0) first = py::local_of(call.frame, call.info->first_cell);
-  if (first == nullptr || !py::is_exactly(first, py::api.PyCell_Type)) return first;
-  const Owned content(py::api.PyCell_Get(first));
+py::Object* local_variable(const Call& call, int index) {
+  py::Object* value = index < 0 ? nullptr : py::local_of(call.frame, index);
+  if (value == nullptr || !py::is_exactly(value, py::api.PyCell_Type)) return value;
+  const Owned content(py::api.PyCell_Get(value));
   return content.get();  // the cell keeps it alive
 }
 

@@ -56,7 +56,7 @@ struct CodeInfo {
   std::uint32_t key_definition = 0;      // … its op definition
   std::uint32_t generation = 0;          // of key_definition
   std::int16_t local[3] = {-1, -1, -1};  // indices of role->locals
-  std::int16_t first_cell = -1;          // up to 3.10: where the first argument is, if it is a cell
+  std::int16_t first = -1;               // index of the first argument, -1 if there is none
   std::uint8_t arguments = 0;            // co_argcount, at most 255
   std::uint8_t traits = 0;
   std::uint8_t tries = 0;  // looks at runner candidates whose list was still empty
@@ -152,14 +152,14 @@ const char* install_evaluator();
 
 // ---- Helpers for handlers ----
 
+// The local variable at an index, out of its cell if it is in one; nullptr for index -1 or while unbound.
+py::Object* local_variable(const Call& call, int index);
+
 // The frame's first argument (`self` of methods); nullptr if it has none.
-py::Object* first_argument(const Call& call);
+inline py::Object* first_argument(const Call& call) { return local_variable(call, call.info->first); }
 
 // The n-th local of role->locals; nullptr if absent or unbound.
-inline py::Object* role_local(const Call& call, int n) {
-  const int index = call.info->local[n];
-  return index < 0 ? nullptr : py::local_of(call.frame, index);
-}
+inline py::Object* role_local(const Call& call, int n) { return local_variable(call, call.info->local[n]); }
 
 // How a span ends whose frame returned `result`: StopIteration is leave_empty, other exceptions leave_error.
 Kind how_left(const py::Object* result);

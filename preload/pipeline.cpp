@@ -76,7 +76,7 @@ bool is_loader_of(py::Object* dataset, const Call& call, py::Object* first) {
 }
 
 py::Object* run_loader(Call& call, py::Object* first) {
-  for (int i = 0; i < 2 && i < call.info->arguments; ++i) note_path(py::local_of(call.frame, i));
+  for (int i = 0; i < 2 && i < call.info->arguments; ++i) note_path(local_variable(call, i));
   Context context;
   context.kind = Context::Kind::op;
   context.self = first;
@@ -168,7 +168,7 @@ bool is_get_item_of(py::Object* dataset, const Call& call, py::Object* first) {
 }
 
 py::Object* run_samples(Call& call) {
-  py::Object* indices = call.info->arguments > 1 ? py::local_of(call.frame, 1) : nullptr;
+  py::Object* indices = call.info->arguments > 1 ? local_variable(call, 1) : nullptr;
   const bool sized = indices != nullptr && (py::is_a(indices, py::kList) || py::is_a(indices, py::kTuple));
   const Span span = enter<Kind::samples>(sized ? py::api.PyObject_Size(indices) : 0);
   // One dataset call makes the whole batch; items fetched one by one inside it are samples all the same.
@@ -181,7 +181,7 @@ py::Object* below_fetch(Call& call, Context& context) {
   py::Object* first = first_argument(call);
   if ((call.info->traits & kGetItems) != 0) return run_samples(call);
   if (!context.iterable && is_get_item_of(context.self, call, first)) {
-    py::Object* index = call.info->arguments > 1 ? py::local_of(call.frame, 1) : nullptr;
+    py::Object* index = call.info->arguments > 1 ? local_variable(call, 1) : nullptr;
     return run_sample(call, integer_of(index, -1));
   }
   if (context.iterable && (call.info->traits & (kGenerator | kNext)) != 0) return run_sample(call, -1);
