@@ -13,6 +13,12 @@ namespace lotus::collector {
 
 using Bytes = std::span<const std::uint8_t>;
 
+// The bytes of a structure of the trace format, as they go to the file.
+template <class Structure>
+Bytes bytes_of(const Structure& structure) {
+  return {reinterpret_cast<const std::uint8_t*>(&structure), sizeof structure};
+}
+
 class Packer {
  public:
   Packer();

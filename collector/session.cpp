@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <lotus/events.hpp>
 
 #include "clock.hpp"
 #include "text.hpp"
+#include "trace_start.hpp"
 
 namespace lotus::collector {
 namespace {
@@ -16,48 +15,6 @@ namespace {
 constexpr std::uint64_t kQuietBeforeEnd = 300 * kMillisecond;
 constexpr std::uint64_t kClockInterval = 10 * kSecond;
 constexpr std::uint64_t kRetryInterval = kSecond;
-
-template <class Structure>
-Bytes bytes_of(const Structure& structure) {
-  return {reinterpret_cast<const std::uint8_t*>(&structure), sizeof structure};
-}
-
-FileHeader make_identity(const SegmentHeader& segment) {
-  FileHeader header{};
-  std::memcpy(header.magic, kTraceMagic, sizeof header.magic);
-  header.version = kTraceVersion;
-  header.header_bytes = sizeof(FileHeader);
-  header.session_pid = segment.session_pid;
-  header.clock_source = segment.clock_source;
-  header.session_start_time = segment.session_start_time;
-  header.created = segment.created;
-  header.tick_shift = segment.tick_shift;
-  return header;
-}
-
-const char* shape_name(Shape shape) {
-  switch (shape) {
-    case Shape::enter:
-      return "enter";
-    case Shape::leave:
-      return "leave";
-    case Shape::point:
-      return "point";
-    case Shape::definition:
-      return "definition";
-  }
-  return "unknown";
-}
-
-std::string schema_text() {
-  std::string text;
-  for (const KindInfo& row : kKinds) {
-    text += fmt::format("{} {} {}", row.code, shape_name(row.shape), row.name);
-    if (!row.fields.empty()) text.append(" ").append(row.fields);
-    text += '\n';
-  }
-  return text;
-}
 
 const char* remedy(int error) {
   switch (error) {
@@ -92,7 +49,7 @@ Session::Session(const SegmentHeader& first, std::string fallback_directory, Pac
       fallback_directory_(std::move(fallback_directory)),
       packer_(packer),
       log_(log),
-      identity_(make_identity(first)) {}
+      identity_(make_file_header(first)) {}
 
 bool Session::fits(const SegmentHeader& header) const {
   return header.clock_source == identity_.clock_source && header.tick_shift == identity_.tick_shift;

@@ -19,11 +19,6 @@ std::uint64_t count_events(std::span<const IndexEntry> entries) {
 constexpr std::uint64_t kWritebackBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kIndexPerFrame = kMaxRawFrame / sizeof(IndexEntry);
 
-template <class Structure>
-Bytes bytes_of(const Structure& structure) {
-  return {reinterpret_cast<const std::uint8_t*>(&structure), sizeof structure};
-}
-
 }  // namespace
 
 FrameHeader frame_header(FrameType type, std::uint32_t process) {

@@ -9,11 +9,6 @@ namespace {
 // How long a definition that is being written holds up the events behind it.
 constexpr std::uint64_t kDefinitionPatience = kSecond;
 
-template <class Structure>
-Bytes bytes_of(const Structure& structure) {
-  return {reinterpret_cast<const std::uint8_t*>(&structure), sizeof structure};
-}
-
 // `stored` is what `record` says it is, as far as that can be seen without decoding it.
 bool plausible(const RingRecord& record, Bytes stored) {
   if (record.kind != RingKind::chunk || record.raw_bytes > kMaxRawFrame) return false;
