@@ -79,6 +79,7 @@ void define_epoch(Iterator& iterator) {
 }
 
 void define_workers(Iterator& iterator, py::Object* self) {
+  if (iterator.linked) return;
   const Owned queue(plain_attribute(self, names._worker_result_queue));
   iterator.result_queue = queue.get();
   const Owned workers(plain_attribute(self, names._workers));
@@ -87,7 +88,7 @@ void define_workers(Iterator& iterator, py::Object* self) {
   for (py::Ssize i = 0; i < size; ++i) {
     const Owned popen(plain_attribute(py::api.PyList_GetItem(workers.get(), i), names._popen));
     const std::int64_t pid = popen ? integer_attribute(popen.get(), names.pid, 0) : 0;
-    if (pid > 0) define<Kind::worker_link>(iterator.id, i, pid);
+    if (pid > 0) iterator.linked = define<Kind::worker_link>(iterator.id, i, pid);
   }
 }
 

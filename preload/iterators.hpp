@@ -23,6 +23,7 @@ struct Iterator {
   std::uint64_t reset = 0;
   LoaderEntry* loader = nullptr;
   const py::Object* result_queue = nullptr;
+  bool linked = false;  // its workers were told
   bool initialising = false;
   bool resetting = false;
   // The last batch that _get_data delivered, and the object it came as.
@@ -42,7 +43,7 @@ Iterator* find_iterator_by_queue(const py::Object* queue);
 // A new epoch of this iterator begins: sends the definitions that say so.
 void define_epoch(Iterator& iterator);
 
-// Sends a worker_link for each worker process of the iterator.
+// Sends a worker_link for each worker process of the iterator, once.
 void define_workers(Iterator& iterator, py::Object* self);
 
 // A forked child knows no loaders.

@@ -58,7 +58,13 @@ py::Object* loader_init(Call& call) {
 py::Object* iterator_reset(Call& call) {
   py::Object* self = role_local(call, 0);
   Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
-  if (iterator == nullptr || iterator->initialising || iterator->resetting) return call.run();
+  if (iterator == nullptr) return call.run();
+  // Part of the constructor, at its end: the workers exist. The constructor itself may not have been seen as
+  // a whole: from 3.12 CPython inlines a class's __init__ into the caller, past the frame evaluator, once the
+  // call is hot.
+  const bool first = integer_of(role_local(call, 1), 0) != 0;
+  if (first) define_workers(*iterator, self);
+  if (first || iterator->initialising || iterator->resetting) return call.run();
   ++iterator->reset;
   define_epoch(*iterator);
   const Setting resetting(iterator->resetting, true);
