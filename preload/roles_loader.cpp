@@ -128,7 +128,11 @@ py::Object* process_data(Call& call) {
   // Just delivered (in order, or in_order=False), or taken from those that came too early.
   const bool just_received =
       iterator->received_data != nullptr && iterator->received_data == role_local(call, 1);
-  const std::uint64_t batch = just_received ? iterator->received_batch : counter(self, names._rcvd_idx);
+  // Newer versions, which also pass the worker, have counted the batch already; older ones count it in here.
+  const std::uint64_t counted = call.info->arguments >= 3 ? 1 : 0;
+  const std::uint64_t expected = counter(self, names._rcvd_idx);
+  const std::uint64_t batch =
+      just_received ? iterator->received_batch : expected - (expected > 0 ? counted : 0);
   const Span span = enter<Kind::consume>(iterator->id, iterator->reset, batch);
   py::Object* result = call.run();
   leave(span, how_left(result));
