@@ -3,8 +3,10 @@ import subprocess
 
 import pytest
 
-import harness
-import truth_reader
+pytest.register_assert_rewrite("checks", "harness")
+
+import harness  # noqa: E402
+import truth_reader  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)
