@@ -70,6 +70,7 @@ struct Context {
   Kind kind = Kind::opaque;
   bool iterable = false;      // fetch: from an iterable dataset
   bool sampled = false;       // fetch: a sample was made; what comes next is the collate function
+  bool batched = false;       // sample: in fact all samples of a batch at once, __getitems__
   bool path_known = false;    // sample
   std::uint8_t depth = 0;     // runner: unmatched frames between it and here
   std::uint8_t expanded = 0;  // sample: helper methods of the dataset that were opened up

@@ -103,6 +103,8 @@ py::Object* below_sample(Call& call, Context& context) {
   py::Object* first = first_argument(call);
   if ((call.info->traits & kGetItem) != 0 && first != nullptr && is_dataset(first)) {
     keep_datasets_visible(first);
+    if (context.batched)
+      return run_sample(call, integer_of(call.info->arguments > 1 ? local_variable(call, 1) : nullptr, -1));
     Context inner;  // Subset, ConcatDataset: the same sample, made by the dataset inside
     inner.kind = Context::Kind::sample;
     inner.self = first;
@@ -172,7 +174,16 @@ py::Object* run_samples(Call& call) {
   const bool sized = indices != nullptr && (py::is_a(indices, py::kList) || py::is_a(indices, py::kTuple));
   const Span span = enter<Kind::samples>(sized ? py::api.PyObject_Size(indices) : 0);
   // One dataset call makes the whole batch; items fetched one by one inside it are samples all the same.
-  py::Object* result = call.run();
+  Context context;
+  context.kind = Context::Kind::sample;
+  context.batched = true;
+  context.self = first_argument(call);
+  context.items = callables_of(call, context.self);
+  py::Object* result = nullptr;
+  {
+    const ContextScope scope(context);
+    result = call.run();
+  }
   leave(span, how_left(result));
   return result;
 }
