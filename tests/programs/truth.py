@@ -141,7 +141,8 @@ def _watch_iterator(owner):
         begin = now()
         self.truth_single = self._num_yielded
         data = original(self)
-        log(("wait", *_whose(self), _delivered(self), begin, now()))
+        end = now()
+        log(("wait", *_whose(self), _delivered(self), begin, end))
         return data
 
     if not hasattr(owner, "_get_data"):
@@ -151,16 +152,18 @@ def _watch_iterator(owner):
     def get_data(original, self):
         begin = now()
         result = original(self)
+        end = now()
         if isinstance(result[0], int):  # else: a worker's answer to a new epoch
             self.truth_last = result[0]
-            log(("get", *_whose(self), result[0], self._rcvd_idx, begin, now()))
+            log(("get", *_whose(self), result[0], self._rcvd_idx, begin, end))
         return result
 
     @_replace(owner, "_process_data")
     def process_data(original, self, *arguments):
         begin = now()
         data = original(self, *arguments)
-        log(("consume", *_whose(self), _delivered(self), begin, now()))
+        end = now()
+        log(("consume", *_whose(self), _delivered(self), begin, end))
         return data
 
 
