@@ -86,7 +86,7 @@ def test_contract_includes_no_system_headers():
 
 
 def test_preload_uses_neither_heap_nor_streams():
-    objects = sorted((harness.BUILD / "preload/CMakeFiles/lotus.dir").glob("*.o"))
+    objects = sorted((harness.BUILD / "preload/CMakeFiles/lotus_preload.dir").glob("*.o"))
     assert objects
     used = {line.split()[-1] for line in tool("nm", "--undefined-only", *objects).splitlines() if " U " in line}
     assert not used & {"malloc", "calloc", "realloc", "free", "strdup", "_Znwm", "_ZdlPv", "printf", "fprintf",
