@@ -29,14 +29,14 @@ struct Region {
 };
 
 // The parts of a segment, in the order of their offsets; sizes cannot overflow (bounds were checked).
-std::array<Region, 5> regions(const SegmentHeader& header) {
-  std::array<Region, 5> all{
+std::array<Region, 3 + kRings> regions(const SegmentHeader& header) {
+  std::array<Region, 3 + kRings> all{
       Region{0, sizeof(SegmentHeader)},
       Region{header.slots_offset, std::uint64_t{header.slot_count} * sizeof(ThreadSlot)},
       Region{header.chunks_offset, std::uint64_t{header.slot_count} * header.chunk_bytes},
-      Region{header.ring_offset[0], header.ring_bytes[0] + sizeof(RingHeader)},
-      Region{header.ring_offset[1], header.ring_bytes[1] + sizeof(RingHeader)},
   };
+  for (std::uint32_t i = 0; i < kRings; ++i)
+    all[3 + i] = {header.ring_offset[i], header.ring_bytes[i] + sizeof(RingHeader)};
   std::sort(all.begin(), all.end(), [](const Region& a, const Region& b) { return a.begin < b.begin; });
   return all;
 }

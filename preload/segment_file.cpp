@@ -19,30 +19,34 @@ namespace {
 
 struct Sizes {
   std::uint32_t slots, chunk_bytes;
-  std::uint64_t ring_bytes[2];
+  std::uint64_t ring_bytes[kRings];
 };
 // In a container's default 64 MiB of /dev/shm, or where space is short, the tensors come first.
-constexpr Sizes kRoomy = {kMaxSlots, kMaxChunkBytes, {128 * 1024, 1024 * 1024}};
-constexpr Sizes kTight = {8, 16 * 1024, {64 * 1024, 256 * 1024}};
+constexpr Sizes kRoomy = {kMaxSlots, kMaxChunkBytes, {128 * 1024, 1024 * 1024, 1024 * 1024}};
+constexpr Sizes kTight = {8, 16 * 1024, {64 * 1024, 256 * 1024, 128 * 1024}};
 constexpr std::uint64_t kShortOfSpace = 256u << 20;
 
 constexpr std::uint64_t kHeaderBytes = 4096;
 
 struct Offsets {
-  std::uint64_t slots, chunks, rings[2], total;
+  std::uint64_t slots, chunks, rings[kRings], total;
 };
 constexpr Offsets lay_out(const Sizes& sizes) {
   Offsets offsets{};
   offsets.slots = kHeaderBytes;
-  offsets.rings[0] = offsets.slots + sizes.slots * sizeof(ThreadSlot);
-  offsets.rings[1] = offsets.rings[0] + sizeof(RingHeader) + sizes.ring_bytes[0];
-  offsets.chunks = offsets.rings[1] + sizeof(RingHeader) + sizes.ring_bytes[1];
+  std::uint64_t at = offsets.slots + sizes.slots * sizeof(ThreadSlot);
+  for (std::uint32_t i = 0; i < kRings; ++i) {
+    offsets.rings[i] = at;
+    at += sizeof(RingHeader) + sizes.ring_bytes[i];
+  }
+  offsets.chunks = at;
   offsets.total = offsets.chunks + std::uint64_t{sizes.slots} * sizes.chunk_bytes;
   return offsets;
 }
 static_assert(sizeof(SegmentHeader) <= kHeaderBytes);
 static_assert(lay_out(kRoomy).total <= 4u << 20, "the budget of shared memory per process");
-static_assert(lay_out(kRoomy).rings[0] % kRingAlign == 0 && lay_out(kRoomy).rings[1] % kRingAlign == 0);
+static_assert(lay_out(kRoomy).rings[0] % kRingAlign == 0 && lay_out(kRoomy).rings[1] % kRingAlign == 0 &&
+              lay_out(kRoomy).rings[2] % kRingAlign == 0);
 
 bool short_of_space(const char* directory) {
   struct statvfs status {};
@@ -73,7 +77,7 @@ void fill_header(SegmentHeader& header, const Sizes& sizes, const Offsets& offse
   header.chunk_bytes = sizes.chunk_bytes;
   header.slots_offset = offsets.slots;
   header.chunks_offset = offsets.chunks;
-  for (int i = 0; i < 2; ++i) {
+  for (std::uint32_t i = 0; i < kRings; ++i) {
     header.ring_offset[i] = offsets.rings[i];
     header.ring_bytes[i] = sizes.ring_bytes[i];
   }
@@ -112,10 +116,12 @@ bool make_sized(Segment& segment, const Sizes& sizes, int& error) {
   auto* header = reinterpret_cast<SegmentHeader*>(base);
   fill_header(*header, sizes, offsets);
   segment.header = header;
+  segment.bytes = offsets.total;
   segment.slots = reinterpret_cast<ThreadSlot*>(base + offsets.slots);
   segment.chunks = base + offsets.chunks;
   segment.definitions = {reinterpret_cast<RingHeader*>(base + offsets.rings[0]), sizes.ring_bytes[0]};
   segment.events = {reinterpret_cast<RingHeader*>(base + offsets.rings[1]), sizes.ring_bytes[1]};
+  segment.snapshots = {reinterpret_cast<RingHeader*>(base + offsets.rings[2]), sizes.ring_bytes[2]};
   __atomic_store_n(&header->ready, kReady, __ATOMIC_RELEASE);
   return true;
 }
@@ -134,7 +140,7 @@ bool make_segment(Segment& segment, char* reason) {
 }
 
 void forget_segment(Segment& segment) {
-  if (segment.header != nullptr) munmap(segment.header, lay_out(kRoomy).total);
+  if (segment.header != nullptr) munmap(segment.header, segment.bytes);
   segment = Segment{};
 }
 

@@ -10,7 +10,8 @@ struct Segment {
   SegmentHeader* header = nullptr;
   ThreadSlot* slots = nullptr;
   std::uint8_t* chunks = nullptr;
-  RingWriter definitions, events;
+  std::uint64_t bytes = 0;  // mapped
+  RingWriter definitions, events, snapshots;
 
   std::uint8_t* chunk_of(std::uint32_t slot) const {
     return chunks + std::size_t{slot} * header->chunk_bytes;

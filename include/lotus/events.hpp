@@ -61,9 +61,13 @@ enum class Shape : std::uint8_t {
   ROW(cpu,           36, point, "ns:u")             /* thread CPU time of the innermost open span */\
   ROW(path,          37, point, "shared:u suffix:s")/* file of the open sample: `shared` bytes of the \
                                                        chunk's previous path, then `suffix` */      \
+  ROW(native,        38, point, "hook:u calls:u ticks:u bytes:u")  /* what a native entry point did inside \
+                                                       the innermost open span, nested spans left out */ \
   ROW(open,          39, point, "kind:u a:u b:u c:u age:u")    /* chunk start: a span that is open, \
                                                        outermost first; redundant unless chunks are \
                                                        missing before; a, b, c: its fields as coded */\
+  ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u")  /* only in frames of type `samples`; \
+                                                       see snapshot.hpp */                           \
   /* ---- definitions ---- */                                                                       \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u torch:s") \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
@@ -71,7 +75,21 @@ enum class Shape : std::uint8_t {
   ROW(loader,        67, definition, "id:u workers:u prefetch:u batch_size:u pin_memory:u persistent:u in_order:u dataset:s length:z") \
   ROW(iterator,      68, definition, "id:u loader:u")                                               \
   ROW(epoch,         69, definition, "iterator:u reset:u epoch:u")  /* epoch: per loader, from 0 */ \
-  ROW(worker_link,   70, definition, "iterator:u worker:u pid:u")
+  ROW(worker_link,   70, definition, "iterator:u worker:u pid:u")                                   \
+  ROW(sampling,      71, definition, "hz:u period_ns:u source:u")   /* asked for; CPU time between samples */ \
+  ROW(module,        72, definition, "id:u start:u end:u bias:u path:s build_id:s")  /* addresses; bias: that \
+                                                       of the file's virtual address 0; build_id: hex */ \
+  ROW(module_gone,   73, definition, "id:u")        /* unloaded */                                  \
+  ROW(code,          74, definition, "id:u name:s file:s line:u")   /* a Python function in snapshots */ \
+  ROW(hook,          75, definition, "id:u name:s library:s")       /* a native entry point that is timed */ \
+  /* ---- definitions by the collector, for all processes (FrameHeader.process 0) ---- */          \
+  ROW(binary,        96, definition, "id:u path:s build_id:s")                                      \
+  ROW(location,      97, definition, "id:u binary:u offset:u")      /* virtual address in the file; binary 0: \
+                                                       a Python function */                         \
+  ROW(function,      98, definition, "id:u name:s binary:u file:s line:u source:u")                 \
+  ROW(frame,         99, definition, "location:u depth:u function:u line:u")  /* depth 0: the innermost of the \
+                                                       functions inlined there */                   \
+  ROW(stack,        100, definition, "id:u parent:u location:u")    /* parent 0: the outermost frame */
 // clang-format on
 
 enum class Kind : std::uint8_t {
@@ -87,6 +105,19 @@ enum class OpRole : std::uint8_t {
   loader = 2,     // the callable that a DatasetFolder-style dataset opens files with; name `Loader`
   collate = 3,    // the callable that fetch calls with the samples; name `Collation`
   runner = 4,     // the Compose-style runner itself; its children are the ops
+};
+
+// sampling.source: whose clock the samples come from.
+enum class SampleSource : std::uint8_t { cpu_timer = 1, perf = 2 };
+
+// function.source: what named it, best first.
+enum class NameSource : std::uint8_t {
+  python = 1,
+  dwarf = 2,         // debugging information, inlined functions too
+  symtab = 3,        // .symtab or .gnu_debugdata
+  dynsym = 4,        // .dynsym
+  unwind_entry = 5,  // the start of its unwind entry: `library!0x1e7f80`
+  unknown = 6,       // `library!0x…`, the sampled address itself
 };
 
 inline constexpr std::size_t kMaxFields = 10;

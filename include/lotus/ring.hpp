@@ -19,35 +19,55 @@ class RingWriter {
   RingWriter(RingHeader* header, std::uint64_t bytes)
       : header_(header), data_(reinterpret_cast<std::uint8_t*>(header + 1)), bytes_(bytes) {}
 
-  // Copies the record (all but commit and bytes filled in) and its payload into the ring.
-  // False: no room now, or never (a payload larger than the ring). Thread safe, lock free, does not wait.
-  bool push(const RingRecord& given, const void* payload) {
-    RingRecord record = given;
-    record.bytes = ring_record_bytes(record.stored_bytes);
+  // Room for one record, to be filled and committed. Until then the reader stops before it.
+  struct Room {
+    std::uint64_t position = 0;
+    std::uint8_t* payload = nullptr;  // nullptr: there is no room now, or never (larger than the ring)
+  };
+
+  // Room for a record with `stored_bytes` of payload. Thread safe, async-signal-safe, lock free, does not
+  // wait.
+  Room reserve(std::uint32_t stored_bytes) {
+    const std::uint32_t bytes = ring_record_bytes(stored_bytes);
     std::uint64_t position = __atomic_load_n(&header_->head, __ATOMIC_RELAXED);
     std::uint64_t pad = 0;
     do {
       const std::uint64_t rest = bytes_ - position % bytes_;
-      pad = rest < record.bytes ? rest : 0;
+      pad = rest < bytes ? rest : 0;
       const std::uint64_t tail = __atomic_load_n(&header_->tail, __ATOMIC_ACQUIRE);
       const std::uint64_t filled = position - tail;
-      if (filled > bytes_ || pad + record.bytes > bytes_ - filled) return false;
-    } while (!__atomic_compare_exchange_n(&header_->head, &position, position + pad + record.bytes, true,
+      if (filled > bytes_ || pad + bytes > bytes_ - filled) return {};
+    } while (!__atomic_compare_exchange_n(&header_->head, &position, position + pad + bytes, true,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     if (pad != 0) {
       RingRecord filler{};
       filler.bytes = static_cast<std::uint32_t>(pad);
       filler.kind = RingKind::pad;
-      place(position, filler, nullptr);
+      place(position, filler);
     }
-    place(position + pad, record, payload);
+    return {position + pad, data_ + (position + pad) % bytes_ + sizeof(RingRecord)};
+  }
+
+  // Hands the filled room to the reader. `given`: all but commit and bytes; stored_bytes at most those
+  // reserved.
+  void commit(const Room& room, const RingRecord& given, std::uint32_t reserved_bytes) {
+    RingRecord record = given;
+    record.bytes = ring_record_bytes(reserved_bytes);
+    place(room.position, record);
+  }
+
+  // Both, with a copy of the payload. False: no room.
+  bool push(const RingRecord& record, const void* payload) {
+    const Room room = reserve(record.stored_bytes);
+    if (room.payload == nullptr) return false;
+    std::memcpy(room.payload, payload, record.stored_bytes);
+    commit(room, record, record.stored_bytes);
     return true;
   }
 
  private:
-  void place(std::uint64_t position, const RingRecord& record, const void* payload) {
+  void place(std::uint64_t position, const RingRecord& record) {
     auto* target = reinterpret_cast<RingRecord*>(data_ + position % bytes_);
-    if (payload != nullptr) std::memcpy(target + 1, payload, record.stored_bytes);
     std::memcpy(reinterpret_cast<std::uint8_t*>(target) + sizeof target->commit,
                 reinterpret_cast<const std::uint8_t*>(&record) + sizeof record.commit,
                 sizeof record - sizeof record.commit);

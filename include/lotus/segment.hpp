@@ -2,7 +2,8 @@
 //
 //   page 0          SegmentHeader
 //   slots_offset    slot_count × ThreadSlot, then slot_count × chunk_bytes of open chunks
-//   rings[0]        definitions, rings[1] events: RingHeader, then ring_bytes of records
+//   rings[0]        definitions, rings[1] events, rings[2] stack snapshots (snapshot.hpp): each a
+//                   RingHeader, then ring_bytes of records
 //
 // Contract
 //  1. The writer creates the file exclusively, sizes it with posix_fallocate, fills it, and stores
@@ -31,8 +32,9 @@
 namespace lotus {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x31474553'53554f4c;  // "LOUSSEG1"
-inline constexpr std::uint32_t kSegmentVersion = 1;
+inline constexpr std::uint32_t kSegmentVersion = 2;
 inline constexpr std::uint32_t kReady = 0x52454459;
+inline constexpr std::uint32_t kRings = 3;
 inline constexpr const char* kSegmentSuffix = ".segment";        // <pid>-<start time>.segment
 inline constexpr const char* kCollectorLock = "collector.lock";  // flock()ed by the serving collector
 
@@ -56,15 +58,16 @@ struct SegmentHeader {
 
   std::uint32_t slot_count, chunk_bytes;
   std::uint64_t slots_offset, chunks_offset;
-  std::uint64_t ring_offset[2];  // of RingHeader
-  std::uint64_t ring_bytes[2];   // of the records behind it; a multiple of kRingAlign
+  std::uint64_t ring_offset[kRings];  // of RingHeader
+  std::uint64_t ring_bytes[kRings];   // of the records behind it; a multiple of kRingAlign
 
   alignas(64) std::uint64_t lost_events;  // dropped, in all; written by the traced process
   std::uint64_t lost_chunks;
   std::uint64_t lost_definitions;
-  std::uint64_t dropped_spans;  // no free slot, or nested too deeply
-  std::uint64_t flush_ticks;    // spent compressing and handing on, for the overhead estimate
-  std::uint64_t off_reason;     // an OffReason, 0 while recording
+  std::uint64_t dropped_spans;   // no free slot, or nested too deeply
+  std::uint64_t flush_ticks;     // spent compressing and handing on, for the overhead estimate
+  std::uint64_t off_reason;      // an OffReason, 0 while recording
+  std::uint64_t lost_snapshots;  // dropped: no room in their ring
 
   alignas(64) std::uint64_t reader_beat_ns;  // CLOCK_MONOTONIC of the collector's last visit
   std::uint32_t reader_pid;
@@ -90,7 +93,7 @@ struct alignas(64) ThreadSlot {
 static_assert(sizeof(ThreadSlot) == 64);
 
 inline constexpr std::size_t kRingAlign = 64;
-enum RingIndex : std::uint32_t { kDefinitionRing = 0, kEventRing = 1 };
+enum RingIndex : std::uint32_t { kDefinitionRing = 0, kEventRing = 1, kStackRing = 2 };
 enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 
 struct alignas(64) RingHeader {
@@ -99,7 +102,7 @@ struct alignas(64) RingHeader {
 };
 static_assert(sizeof(RingHeader) == 128);
 
-enum class RingKind : std::uint8_t { pad = 0, chunk = 1 };
+enum class RingKind : std::uint8_t { pad = 0, chunk = 1, snapshot = 2 };
 
 struct alignas(64) RingRecord {
   std::uint64_t commit;        // commit_stamp(position) once the record is whole

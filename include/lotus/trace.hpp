@@ -37,6 +37,7 @@ enum class FrameType : std::uint8_t {
   process_end = 6,  // ProcessEndFrame: a traced process is gone and its segment is read out
   index = 7,        // IndexEntry*, one per frame before it
   trailer = 8,      // TrailerFrame: the last frame of a file that was closed
+  samples = 9,      // stack_sample records of one process
 };
 
 struct FrameHeader {
@@ -83,7 +84,7 @@ struct ProcessEndFrame {
   std::uint64_t flush_ticks;
   std::uint64_t off_reason;
   std::uint32_t damaged;  // segment records that were unusable
-  std::uint32_t reserved;
+  std::uint32_t lost_snapshots;
 };
 static_assert(sizeof(ProcessEndFrame) == 72);
 

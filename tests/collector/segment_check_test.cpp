@@ -37,7 +37,9 @@ SegmentHeader good_header() {
   header.ring_offset[0] = 8192;
   header.ring_bytes[0] = 1 << 14;
   header.ring_offset[1] = 1 << 15;
-  header.ring_bytes[1] = 1 << 16;
+  header.ring_bytes[1] = 1 << 14;
+  header.ring_offset[2] = 1 << 16;
+  header.ring_bytes[2] = 1 << 15;
   header.chunks_offset = 1 << 17;
   set_text(header.program, "train");
   set_text(header.output, "/tmp/x.lotus");
@@ -57,7 +59,7 @@ TEST_CASE("a sound header is good") { CHECK(check_segment(good_header(), kFacts)
 TEST_CASE("what is being made, of another version, or of another container is told apart") {
   CHECK(verdict_after([](auto& h) { h.ready = 0; }) == Verdict::not_ready);
   CHECK(verdict_after([](auto& h) { h = {}; }) == Verdict::not_ready);
-  CHECK(verdict_after([](auto& h) { h.version = 2; }) == Verdict::other_version);
+  CHECK(verdict_after([](auto& h) { ++h.version; }) == Verdict::other_version);
   CHECK(verdict_after([](auto& h) { h.schema_hash ^= 1; }) == Verdict::other_version);
   CHECK(verdict_after([](auto& h) { h.pid_namespace = 8; }) == Verdict::elsewhere);
   CHECK(verdict_after([](auto& h) { h.pid_namespace = 0; }) == Verdict::good);

@@ -61,7 +61,7 @@ std::uint64_t lay_out(SegmentHeader& header, const SegmentPlan& plan) {
   header.chunk_bytes = plan.chunk_bytes;
   header.slots_offset = 4096;
   std::uint64_t at = header.slots_offset + std::uint64_t{plan.slots} * sizeof(ThreadSlot);
-  for (int i = 0; i < 2; ++i) {
+  for (std::uint32_t i = 0; i < kRings; ++i) {
     header.ring_offset[i] = at;
     header.ring_bytes[i] = plan.ring_bytes[i];
     at += sizeof(RingHeader) + plan.ring_bytes[i];
