@@ -1,0 +1,49 @@
+// A stack snapshot: what a thread's stack looked like when its CPU clock had run for one more period.
+// Written by the traced thread in a signal handler, unwound and named by the collector. x86-64.
+//
+//   RingRecord(kind snapshot, codec raw, base_ticks: the time, stream: 0 if the thread records nothing)
+//   SnapshotHeader  PythonFrame × python_frames  stack bytes from registers[kRegisterRsp] upwards
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lotus {
+
+// DWARF's numbers of x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15, return address.
+inline constexpr std::size_t kRegisters = 17;
+inline constexpr std::size_t kRegisterRsp = 7;
+inline constexpr std::size_t kRegisterRip = 16;
+
+inline constexpr std::uint32_t kMaxStackBytes = 16 * 1024;     // copied while an operation runs, at most
+inline constexpr std::uint32_t kMaxIdleStackBytes = 4 * 1024;  // … while none does
+inline constexpr std::uint32_t kMaxPythonFrames = 64;          // innermost ones
+
+// stack_sample.flags and SnapshotHeader::flags.
+inline constexpr std::uint32_t kOnBehalf =
+    1;  // a thread without operations, while just one other thread ran `op`
+inline constexpr std::uint32_t kCutStack = 2;   // the stack up to `entry` did not fit
+inline constexpr std::uint32_t kCutUnwind = 4;  // unwinding stopped before `entry`; the frames found are kept
+
+struct SnapshotHeader {
+  std::uint32_t tid;
+  std::uint32_t op;  // op_def id of the innermost operation that is open, 0 none
+  std::uint32_t flags;
+  std::uint32_t weight;  // periods that this snapshot stands for: 1 + those that passed while it was pending
+  std::uint64_t entry;   // frames whose CFA is above this stack address are outside of `op`; 0: no limit
+  std::uint32_t stack_bytes;
+  std::uint32_t python_frames;
+  std::uint64_t registers[kRegisters];
+};
+static_assert(sizeof(SnapshotHeader) == 168);
+
+// A Python function being evaluated, innermost first. Its native frames (the evaluator's and what it called)
+// lie below `address`.
+struct PythonFrame {
+  std::uint64_t address;
+  std::uint32_t code;  // definition `code`
+  std::uint32_t reserved;
+};
+static_assert(sizeof(PythonFrame) == 16);
+
+}  // namespace lotus
