@@ -78,6 +78,7 @@ void* trampoline(void* a, void* b, void* c, void* d, void* e, void* f) {
   py::Object* callable = here.context == nullptr ? nullptr : called_by_runner(hook.definition);
   if (callable == nullptr) return hook.real(a, b, c, d, e, f);
   const Span span = enter<Kind::op>(definition_of_native(callable, hook.definition, OpRole::transform));
+  mark_entry(span, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   void* result = nullptr;
   {
     Context context;  // Python that it calls back is part of it

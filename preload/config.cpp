@@ -42,12 +42,14 @@ bool read_switch(const char* name, bool fallback) {
   return fallback;
 }
 
-void check_number(const char* name, long low, long high, const char* expected) {
+unsigned read_number(const char* name, unsigned high, const char* expected, unsigned fallback) {
   const char* value = value_of(name);
-  if (value == nullptr) return;
+  if (value == nullptr) return fallback;
   char* end = nullptr;
   const long number = std::strtol(value, &end, 10);
-  if (*end != '\0' || number < low || number > high) complain(name, value, expected);
+  if (*end == '\0' && number >= 0 && number <= static_cast<long>(high)) return static_cast<unsigned>(number);
+  complain(name, value, expected);
+  return fallback;
 }
 
 void write_line(int descriptor, const char* line) {
@@ -68,7 +70,7 @@ void read_config() {
   config.log = value_of("LOTUS_LOG");
   config.autostart = read_switch("LOTUS_AUTOSTART", true);
   config.off = read_switch("LOTUS_OFF", false);
-  check_number("LOTUS_SAMPLE_HZ", 0, 4999, "a number from 0 to 4999");
+  config.sample_hz = read_number("LOTUS_SAMPLE_HZ", 4999, "a number from 0 to 4999", config.sample_hz);
 }
 
 void remember_stderr() {

@@ -14,6 +14,7 @@
 #include "names.hpp"
 #include "pipeline.hpp"
 #include "recorder.hpp"
+#include "sampler.hpp"
 #include "session.hpp"
 
 namespace lotus {
@@ -32,6 +33,7 @@ void in_forked_child() {
   forget_definitions();
   forget_iterators();
   here = PythonThread{};
+  resume_samples();
 }
 
 // At the import of torch, before its first line runs: Dynamo must find our evaluator, not we Dynamo's.
@@ -49,7 +51,7 @@ void attach() {
     switch_off(OffReason::none, problem);
     return;
   }
-  pthread_atfork(nullptr, nullptr, in_forked_child);
+  pthread_atfork(hold_samples, resume_samples, in_forked_child);
 }
 
 // Audit events come with the GIL held. Both events of interest have their subject as first argument.

@@ -4,6 +4,8 @@
 
 #include "classify.hpp"
 #include "handlers.hpp"
+#include "names.hpp"
+#include "sampler.hpp"
 
 namespace lotus {
 
@@ -36,6 +38,18 @@ void set_extra(py::Object* code, void* extra) {
     extras = py::extra_of(code, extra_index) == extra ? Extras::direct : Extras::through_api;
 }
 
+// The same, and snapshots will name this Python function.
+[[gnu::noinline]] py::Object* in_sampled_pipeline(Call& call) {
+  PythonCall self{here.calls, &self, code_definition(call)};
+  call.entry = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const std::uint32_t generation = process.generation;
+  __atomic_signal_fence(__ATOMIC_RELEASE);
+  here.calls = &self;
+  py::Object* result = in_pipeline(call);
+  if (generation == process.generation) here.calls = self.up;
+  return result;
+}
+
 // Not inlined: its locals would make every Python call use more of the C stack.
 [[gnu::noinline]] py::Object* evaluate_with_care(py::ThreadState* state, py::Frame* frame, py::Object* code,
                                                  void* extra) {
@@ -47,9 +61,11 @@ void set_extra(py::Object* code, void* extra) {
   }
   Call call{state, frame, 0, code, extra == kPlain ? nullptr : static_cast<CodeInfo*>(extra)};
   if (call.info != nullptr && call.info->role != nullptr) return call.info->role->handler(call);
-  if (here.context == nullptr || here.context->kind == Context::Kind::opaque) return call.run();
+  if (here.context == nullptr) return call.run();
+  if (here.context->kind == Context::Kind::opaque && !sampler_on) return call.run();
   if (call.info == nullptr) call.info = info_of(code);
-  return call.info == nullptr ? call.run() : in_pipeline(call);
+  if (call.info == nullptr) return call.run();
+  return sampler_on ? in_sampled_pipeline(call) : in_pipeline(call);
 }
 
 py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);

@@ -21,7 +21,8 @@ struct Call {
   py::Frame* frame;
   int throwing;
   py::Object* code;
-  CodeInfo* info;  // may be nullptr while classifying
+  CodeInfo* info;          // may be nullptr while classifying
+  std::uintptr_t entry{};  // the C stack address below which the evaluation's frames lie, 0 if nobody asks
 
   // Evaluates the frame. nullptr: it raised, and a Python exception is pending. Locals must be read before:
   // from 3.12 the frame is gone afterwards.
@@ -36,6 +37,14 @@ struct Role {
   const char* function;  // co_name
   Handler handler;
   const char* locals[3];  // local variables that the handler reads, by name
+};
+
+// A call inside the pipeline, for stack snapshots: on the C stack, so that its address tells which native
+// frames belong to it.
+struct PythonCall {
+  const PythonCall* up;
+  const PythonCall* self;  // its own address: whether this still is one
+  std::uint32_t code;      // definition `code`, 0: there was no room for one
 };
 
 enum class Verdict : std::uint8_t { open, no, yes };
@@ -55,6 +64,8 @@ struct CodeInfo {
   const void* key = nullptr;             // last callable or type seen with this code, and …
   std::uint32_t key_definition = 0;      // … its op definition
   std::uint32_t generation = 0;          // of key_definition
+  std::uint32_t code_definition = 0;     // definition `code`, of …
+  std::uint32_t code_generation = 0;     // … this generation
   std::int16_t local[3] = {-1, -1, -1};  // indices of role->locals
   std::int16_t first = -1;               // index of the first argument, -1 if there is none
   std::uint8_t arguments = 0;            // co_argcount, at most 255
@@ -93,8 +104,9 @@ struct PythonThread {
   std::uintptr_t stack_floor =
       UINTPTR_MAX;  // below it, recursion is too deep for hooked calls; MAX: not known yet
   Context* context{};
-  Context* sample{};     // the innermost sample being made
-  const Call* worker{};  // the frame of _worker_loop, in a worker's main thread
+  const PythonCall* calls{};  // inside the pipeline, innermost first
+  Context* sample{};          // the innermost sample being made
+  const Call* worker{};       // the frame of _worker_loop, in a worker's main thread
   std::uint64_t worker_reset{};
   BatchName batch{};  // num_workers=0: the batch being made
   bool batch_known{};

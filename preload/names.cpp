@@ -19,6 +19,7 @@ struct Definition {
 constinit Definition table[kMaxDefinitions * 2] = {};
 constinit Definition* by_id[kMaxDefinitions] = {};
 constinit std::uint32_t made = 0;
+constinit std::uint32_t codes_made = 0;
 
 std::uint32_t hash_text(std::string_view text) {
   std::uint32_t hash = 0x811c9dc5;
@@ -198,7 +199,25 @@ void learn_duration(std::uint32_t definition, std::uint64_t ticks) {
   entry->mean_ticks = entry->mean_ticks == 0 ? ticks : (entry->mean_ticks * 15 + ticks) / 16;
 }
 
+std::uint32_t code_definition(const Call& call) {
+  CodeInfo& info = *call.info;
+  if (info.code_generation == process.generation && info.code_definition != 0) [[likely]]
+    return info.code_definition;
+  const Owned name(
+      py::api.PyObject_GetAttr(call.code, py::layout->minor >= 11 ? names.co_qualname : names.co_name));
+  const Owned file(py::api.PyObject_GetAttr(call.code, names.co_filename));
+  const Owned line(py::api.PyObject_GetAttr(call.code, names.co_firstlineno));
+  py::api.PyErr_Clear();
+  const std::uint32_t id = codes_made + 1;
+  if (!define<Kind::code>(id, text_of(name.get()), text_of(file.get()), integer_of(line.get(), 0))) return 0;
+  codes_made = id;
+  info.code_definition = id;
+  info.code_generation = process.generation;
+  return id;
+}
+
 void forget_definitions() {
+  codes_made = 0;
   made = 0;
   std::memset(static_cast<void*>(table), 0, sizeof table);
   std::memset(static_cast<void*>(by_id), 0, sizeof by_id);

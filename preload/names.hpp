@@ -24,6 +24,9 @@ bool measure_this(std::uint32_t definition);
 // Tells how long an occurrence took, in ticks.
 void learn_duration(std::uint32_t definition, std::uint64_t ticks);
 
+// Definition `code` of the function that is called, made if need be; 0: no room now.
+std::uint32_t code_definition(const Call& call);
+
 // Forgets all definitions: a forked child defines anew.
 void forget_definitions();
 

@@ -6,6 +6,7 @@
 #include "handlers.hpp"
 #include "names.hpp"
 #include "runners.hpp"
+#include "sampler.hpp"
 
 namespace lotus {
 namespace {
@@ -23,6 +24,7 @@ py::Object* run_opaque(const Call& call) {
 // Evaluates the frame as operation `definition`; what happens below is described by `context`.
 py::Object* run_operation(const Call& call, std::uint32_t definition, Context& context) {
   const Span span = enter<Kind::op>(definition);
+  if (call.entry != 0) mark_entry(span, call.entry);
   if (measure_this(definition)) measure_cpu(span);
   const std::uint64_t begin = ticks_now();
   py::Object* result = nullptr;
@@ -32,7 +34,10 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
   }
   const std::uint64_t end = ticks_now();
   if (span.depth != Span::kNone) close_at(span, how_left(result), end);
-  if (span.generation == process.generation) learn_duration(definition, end - begin);
+  if (span.generation == process.generation) {
+    learn_duration(definition, end - begin);
+    after_operation();
+  }
   return result;
 }
 

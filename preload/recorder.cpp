@@ -15,6 +15,7 @@
 #include "autostart.hpp"
 #include "config.hpp"
 #include "describe.hpp"
+#include "sampler.hpp"
 #include "session.hpp"
 
 namespace lotus {
@@ -214,7 +215,10 @@ Thread* acquire_thread() {
   Thread* thread = nullptr;
   const bool opening = process.segment.header == nullptr;
   if (!opening || open_process()) thread = open_thread();
-  if (opening && thread != nullptr) describe_process();
+  if (opening && thread != nullptr) {
+    describe_process();
+    start_sampler();
+  }
   errno = saved;
   return thread;
 }
@@ -232,7 +236,8 @@ void flush(Thread& thread) {
   __atomic_fetch_add(&process.segment.header->flush_ticks, ticks_now() - begin, __ATOMIC_RELAXED);
 }
 
-void flush_if_old(Thread& thread) {
+void end_batch(Thread& thread) {
+  poll_sampler();
   if (thread.last - thread.chunk_start > flush_after_ticks) flush(thread);
 }
 
@@ -270,6 +275,7 @@ std::uint64_t measure_pair_ps() {
 void forget_parent() {
   ++process.generation;
   process.worker = false;
+  forget_sampler();
   session.first = false;
   forget_segment(process.segment);
   local = Local{};
@@ -314,6 +320,29 @@ void measure_cpu(const Span& span) {
   auto& open = local.thread->spans[span.depth];
   open.cpu_measured = true;
   open.cpu_start = cpu_ns();
+}
+
+void mark_entry(const Span& span, std::uintptr_t entry) {
+  if (span.depth == Span::kNone || local.thread == nullptr || local.thread->depth != span.depth + 1) return;
+  local.thread->spans[span.depth].entry = entry;
+}
+
+OpenOperation innermost_operation(const Thread& thread) {
+  for (std::uint32_t depth = __atomic_load_n(&thread.depth, __ATOMIC_ACQUIRE); depth-- > 0;)
+    if (thread.spans[depth].kind == Kind::op)
+      return {static_cast<std::uint32_t>(thread.spans[depth].fields[0]), thread.spans[depth].entry};
+  return {};
+}
+
+std::uint32_t only_open_operation() {
+  std::uint32_t found = 0;
+  const std::uint32_t slots = process.segment.header->slot_count;
+  for (std::uint32_t i = 0; i < slots && i < kMaxSlots; ++i) {
+    const std::uint32_t open = innermost_operation(threads[i]).definition;
+    if (open != 0 && found != 0) return 0;
+    if (open != 0) found = open;
+  }
+  return found;
 }
 
 void record_path(const char* path, std::size_t bytes) {

@@ -24,6 +24,7 @@ struct OpenSpan {
   std::uint64_t fields[3];
   std::uint64_t start;      // ticks
   std::uint64_t cpu_start;  // ns, if cpu_measured
+  std::uintptr_t entry;     // op: the stack address below which its frames lie, 0 unknown
 };
 
 // A thread that records. Lives in static storage, one per slot of the segment.
@@ -75,9 +76,9 @@ inline Thread* current_thread() {
 // Hands the open chunk on and starts a new one.
 void flush(Thread& thread);
 
-// Hands the open chunk on if it is older than a second: called where a batch ends, so that a trace can be
-// followed while it grows.
-void flush_if_old(Thread& thread);
+// Called where a batch ends: hands the open chunk on if it is older than a second, so that a trace can be
+// followed while it grows, and looks for new threads.
+void end_batch(Thread& thread);
 
 // Stops recording in this process for good.
 void switch_off(OffReason reason, const char* line);
@@ -118,13 +119,16 @@ inline Span enter_at(Thread& thread, std::uint64_t now, Values... values) {
     return {process.generation, Span::kNone};
   }
   detail::make_room(thread);
-  auto& open = thread.spans[thread.depth++];
+  auto& open = thread.spans[thread.depth];
   open.kind = K;
   open.cpu_measured = false;
   open.start = now;
+  open.entry = 0;
   std::size_t i = 0;
   ((open.fields[i++] = static_cast<std::uint64_t>(values)), ...);
   for (; i < 3; ++i) open.fields[i] = 0;
+  __atomic_signal_fence(__ATOMIC_RELEASE);  // the sampler's signal may come between any two lines
+  ++thread.depth;
   detail::append<K>(thread, now, values...);
   return span;
 }
@@ -156,6 +160,18 @@ inline void leave(const Span& span, Kind kind) {
 
 // From here on, leave() of this span will record its thread CPU time.
 void measure_cpu(const Span& span);
+
+// Stack snapshots of this operation end at the stack address `entry`.
+void mark_entry(const Span& span, std::uintptr_t entry);
+
+// For the sampler's signal handler.
+struct OpenOperation {
+  std::uint32_t definition = 0;  // 0: none is open
+  std::uintptr_t entry = 0;
+};
+OpenOperation innermost_operation(const Thread& thread);
+// The definition of the operation that is open in one thread of the process, 0 if none or several have one.
+std::uint32_t only_open_operation();
 
 // The file of the open sample. Longer paths are cut to kMaxPath bytes.
 void record_path(const char* path, std::size_t bytes);

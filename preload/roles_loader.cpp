@@ -79,7 +79,7 @@ py::Object* iterator_next(Call& call) {
   py::Object* result = call.run();
   leave(span, how_left(result));
   if (span.generation == process.generation) {
-    if (Thread* thread = current_thread()) flush_if_old(*thread);
+    if (Thread* thread = current_thread()) end_batch(*thread);
   }
   return result;
 }

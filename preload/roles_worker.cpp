@@ -76,7 +76,7 @@ py::Object* fetch(Call& call) {
   if (result != nullptr) close_native_collate(context, current_thread());
   leave(span, how_left(result));
   if (span.generation == process.generation && here.context == nullptr) {
-    if (Thread* thread = current_thread()) flush_if_old(*thread);
+    if (Thread* thread = current_thread()) end_batch(*thread);
   }
   return result;
 }

@@ -1,0 +1,238 @@
+#include "sampler.hpp"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <lotus/snapshot.hpp>
+
+#include "clock.hpp"
+#include "config.hpp"
+#include "evaluator.hpp"
+#include "modules.hpp"
+#include "recorder.hpp"
+#include "thread_timers.hpp"
+
+namespace lotus {
+
+constinit bool sampler_on = false;
+
+#if defined(__x86_64__)
+
+namespace {
+
+constexpr std::uint64_t kPollsPerSecond = 10;
+
+constinit int sample_signal = 0;
+constinit std::uint64_t period_ns = 0;
+constinit std::uint64_t poll_after_ticks = 0;
+constinit std::uint64_t last_poll = 0;
+constinit bool polling = false;
+constinit thread_local bool snapshot_taken = false;
+
+// What the handler knows of the thread that it interrupted.
+struct Subject {
+  std::uint32_t stream = 0;
+  std::uint32_t op = 0;
+  std::uint32_t flags = 0;
+  std::uintptr_t entry = 0;  // in this thread's stack
+};
+
+Subject identify_subject() {
+  const Thread* own = local.generation == process.generation ? local.thread : nullptr;
+  if (own != nullptr) {
+    const OpenOperation open = innermost_operation(*own);
+    return {own->slot->stream, open.definition, 0, open.entry};
+  }
+  // A thread pool's thread: it works for the one operation that is open in the process, if it is just one.
+  const std::uint32_t op = only_open_operation();
+  return {0, op, op != 0 ? kOnBehalf : 0, 0};
+}
+
+void copy_registers(std::uint64_t (&target)[kRegisters], const ucontext_t& context) {
+  // In the order of DWARF's numbers.
+  constexpr int kOrder[kRegisters] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                      REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  for (std::size_t i = 0; i < kRegisters; ++i)
+    target[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+}
+
+// Python calls between the stack pointer and `end`. An entry that is not where one can be, or does not know
+// its own address, ends the list: something jumped over the calls that would have taken it off.
+std::uint32_t copy_python(PythonFrame* frames, std::uintptr_t from, std::uintptr_t end) {
+  std::uint32_t count = 0;
+  for (const PythonCall* call = here.calls; count < kMaxPythonFrames; call = call->up) {
+    const auto address = reinterpret_cast<std::uintptr_t>(call);
+    if (address < from || address >= end || call->self != call) break;
+    if (call->code != 0) frames[count++] = {address, call->code, 0};
+    from = address + 1;
+  }
+  return count;
+}
+
+// Copies the stack. Up to the operation's entry it is all there; elsewhere the kernel copies what is mapped.
+std::uint32_t copy_stack(std::uint8_t* target, std::uintptr_t from, std::uint32_t bytes, bool certain) {
+  if (certain) {
+    std::memcpy(target, reinterpret_cast<const void*>(from), bytes);
+    return bytes;
+  }
+  const iovec to{target, bytes};
+  const iovec source{reinterpret_cast<void*>(from), bytes};
+  const long copied = syscall(SYS_process_vm_readv, getpid(), &to, 1, &source, 1, 0);
+  return copied > 0 ? static_cast<std::uint32_t>(copied) : 0;
+}
+
+void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
+  SegmentHeader* const segment = process.segment.header;
+  if (process.off || segment == nullptr) return;
+  RingRecord record{};
+  record.base_ticks = ticks_now();
+  const Subject subject = identify_subject();
+  const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+  const bool inside = subject.entry > stack;
+  const std::uintptr_t depth = inside ? subject.entry - stack : 0;
+  const bool whole = inside && depth <= kMaxStackBytes;
+  const auto wanted = static_cast<std::uint32_t>(whole             ? depth
+                                                 : subject.op != 0 ? kMaxStackBytes
+                                                                   : kMaxIdleStackBytes);
+  constexpr std::uint32_t kPythonBytes = kMaxPythonFrames * sizeof(PythonFrame);
+  const std::uint32_t reserved = static_cast<std::uint32_t>(sizeof(SnapshotHeader)) + kPythonBytes + wanted;
+  const RingWriter::Room room = process.segment.snapshots.reserve(reserved);
+  if (room.payload == nullptr) {
+    __atomic_fetch_add(&segment->lost_snapshots, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  auto* const header = reinterpret_cast<SnapshotHeader*>(room.payload);
+  header->tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  header->op = subject.op;
+  header->flags = subject.flags | (inside && !whole ? kCutStack : 0);
+  header->weight = weight;
+  header->entry = inside ? subject.entry : 0;
+  copy_registers(header->registers, context);
+  auto* const frames = reinterpret_cast<PythonFrame*>(header + 1);
+  header->python_frames = copy_python(frames, stack, inside ? subject.entry : stack + wanted);
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(frames + header->python_frames);
+  header->stack_bytes = copy_stack(bytes, stack, wanted, whole);
+  record.kind = RingKind::snapshot;
+  record.codec = Codec::raw;
+  record.stream = subject.stream;
+  record.events = 1;
+  record.stored_bytes = record.raw_bytes =
+      static_cast<std::uint32_t>(bytes - room.payload) + header->stack_bytes;
+  process.segment.snapshots.commit(room, record, reserved);
+  snapshot_taken = true;
+}
+
+void on_signal(int, siginfo_t* info, void* context) {
+  if (info->si_code != SI_TIMER) return;  // somebody else's
+  const int saved = errno;
+  take_snapshot(*static_cast<const ucontext_t*>(context), 1 + static_cast<std::uint32_t>(info->si_overrun));
+  errno = saved;
+}
+
+// A real-time signal that the program has no use for so far, from the highest down: programs count from the
+// lowest up.
+int take_signal() {
+  for (int signal = SIGRTMAX - 1; signal >= SIGRTMIN; --signal) {
+    struct sigaction action {};
+    if (sigaction(signal, nullptr, &action) != 0 || (action.sa_flags & SA_SIGINFO) != 0 ||
+        action.sa_handler != SIG_DFL)
+      continue;
+    action.sa_sigaction = on_signal;
+    // The alternate stack, where a thread has one: it may have little of its own. Nothing may interrupt the
+    // handler: a jump out of it would leave the ring with a hole.
+    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    sigfillset(&action.sa_mask);
+    if (sigaction(signal, &action, nullptr) == 0) return signal;
+  }
+  return 0;
+}
+
+bool signal_is_ours() {
+  struct sigaction action {};
+  return sigaction(sample_signal, nullptr, &action) == 0 && action.sa_sigaction == on_signal;
+}
+
+void change_mask(int how) {
+  if (sample_signal == 0) return;
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, sample_signal);
+  pthread_sigmask(how, &set, nullptr);
+}
+
+// Writes to each page: a copy into fresh ones would cost ten times as much.
+void touch_ring() {
+  const SegmentHeader& header = *process.segment.header;
+  auto* ring = reinterpret_cast<volatile std::uint8_t*>(process.segment.header) +
+               header.ring_offset[kStackRing] + sizeof(RingHeader);
+  for (std::uint64_t at = 0; at < header.ring_bytes[kStackRing]; at += 4096) ring[at] = 0;
+}
+
+}  // namespace
+
+void start_sampler() {
+  if (config.sample_hz == 0) return;
+  if (sample_signal == 0) sample_signal = take_signal();
+  if (sample_signal == 0) {
+    note("no signal is free for stack sampling");
+    return;
+  }
+  period_ns = 1'000'000'000 / config.sample_hz;
+  define<Kind::sampling>(config.sample_hz, period_ns, static_cast<std::uint64_t>(SampleSource::cpu_timer));
+  touch_ring();
+  sampler_on = true;
+  poll_after_ticks = ticks_per_second() / kPollsPerSecond;
+  last_poll = ticks_now();
+  define_modules();
+  arm_threads(sample_signal, period_ns);
+}
+
+void poll_sampler() {
+  if (!sampler_on || ticks_now() - last_poll < poll_after_ticks) return;
+  if (__atomic_test_and_set(&polling, __ATOMIC_ACQUIRE)) return;
+  last_poll = ticks_now();
+  if (process.off || !signal_is_ours()) {
+    disarm_threads();
+    sampler_on = false;
+    note("stack sampling ended: the program took the signal");
+  } else {
+    define_modules();
+    arm_threads(sample_signal, period_ns);
+  }
+  __atomic_clear(&polling, __ATOMIC_RELEASE);
+}
+
+void after_operation() {
+  if (!snapshot_taken) return;
+  snapshot_taken = false;
+  define_modules();
+}
+
+void hold_samples() { change_mask(SIG_BLOCK); }
+void resume_samples() { change_mask(SIG_UNBLOCK); }
+
+void forget_sampler() {
+  sampler_on = false;
+  polling = false;
+  forget_timers();
+  forget_modules();
+}
+
+#else
+
+void start_sampler() {}
+void poll_sampler() {}
+void after_operation() {}
+void hold_samples() {}
+void resume_samples() {}
+void forget_sampler() {}
+
+#endif
+
+}  // namespace lotus

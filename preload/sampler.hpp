@@ -1,0 +1,30 @@
+// Stack sampling: while a thread uses CPU time, a signal copies its registers and stack into the snapshot
+// ring, tagged with the operation that is open. The handler reads, copies and returns: it allocates nothing,
+// takes no lock, unwinds nothing. The collector does the rest (include/lotus/snapshot.hpp).
+#pragma once
+
+#include <cstdint>
+
+namespace lotus {
+
+extern bool sampler_on;  // snapshots are taken in this process
+
+// At the process's first event, with the segment made: takes a signal, arms every thread.
+void start_sampler();
+
+// Arms threads and defines modules that are new, at most ten times a second. Called where a batch ends.
+void poll_sampler();
+
+// Called where an operation ends: defines modules that are new if a snapshot was taken in this thread, so
+// that its addresses can be told at once.
+void after_operation();
+
+// Around fork(): a signal would make the kernel start over, for ever where forking takes longer than a
+// period.
+void hold_samples();
+void resume_samples();
+
+// In a forked child: no timer is inherited; start_sampler() again at its first event.
+void forget_sampler();
+
+}  // namespace lotus
