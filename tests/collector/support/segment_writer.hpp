@@ -20,7 +20,8 @@ struct SegmentPlan {
   std::uint64_t session_start_time = 0;
   std::uint32_t slots = 4;
   std::uint32_t chunk_bytes = 4096;
-  std::uint64_t ring_bytes[kRings] = {std::uint64_t{64} << 10, std::uint64_t{64} << 10, std::uint64_t{64} << 10};
+  std::uint64_t ring_bytes[kRings] = {std::uint64_t{64} << 10, std::uint64_t{64} << 10,
+                                      std::uint64_t{64} << 10};
 };
 
 std::uint64_t start_time_of(std::uint32_t pid);  // 0 if there is none
