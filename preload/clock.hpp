@@ -31,6 +31,9 @@ inline std::uint64_t ticks_now() {
 // CPU time of the calling thread, ns. A system call: about 0.4 µs.
 inline std::uint64_t cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
+// CPU time of all threads of the process, ns. A system call.
+inline std::uint64_t process_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
+
 // Decides clock_source. The TSC must be invariant and be the kernel's own choice: where the kernel
 // distrusts it, so do we.
 void choose_clock();

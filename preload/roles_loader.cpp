@@ -76,7 +76,9 @@ py::Object* iterator_next(Call& call) {
   const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
   if (iterator == nullptr) return call.run();
   const Span span = enter<Kind::next>(iterator->id, iterator->reset);
+  point<Kind::process_cpu>(process_cpu_ns());
   py::Object* result = call.run();
+  if (span.generation == process.generation) point<Kind::process_cpu>(process_cpu_ns());
   leave(span, how_left(result));
   if (span.generation == process.generation) {
     if (Thread* thread = current_thread()) end_batch(*thread);

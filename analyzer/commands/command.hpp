@@ -31,6 +31,7 @@ Run prepare_dump(CLI::App& app);
 Run prepare_report(CLI::App& app);
 Run prepare_batches(CLI::App& app);
 Run prepare_timeline(CLI::App& app);
+Run prepare_whatif(CLI::App& app);
 
 // Declares the arguments TRACE…
 void add_traces(CLI::App& app, std::vector<std::string>& traces);

@@ -25,6 +25,10 @@ constexpr Command kCommands[] = {
      prepare_batches},
     {"timeline", "Chrome trace JSON for ui.perfetto.dev and chrome://tracing",
      "Writes a timeline of processes, threads, batches, samples and ops.", prepare_timeline},
+    {"whatif", "what more workers, a cheaper operation or a faster training step would do",
+     "Replays the recorded batches through a model of the DataLoader, first as recorded, then as asked.\n"
+     "What is not asked for stays as recorded.",
+     prepare_whatif},
     {"info", "what a trace holds: processes, loaders, records, losses, damage",
      "Prints what a trace says about itself and how well it could be read.", prepare_info},
     {"dump", "every record as text, one a line",

@@ -89,6 +89,11 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
     case Kind::pin_queued:
       batches_.on_point(stream, record, ticks);
       return visitor_.on_point(stream, record, ticks);
+    case Kind::process_cpu:
+      if (innermost == nullptr) return;
+      if (innermost->process_cpu_before == kUnknown) innermost->process_cpu_before = record.u[0];
+      innermost->process_cpu_after = record.u[0];
+      return;
     default:
       return;
   }

@@ -57,6 +57,8 @@ enum class Shape : std::uint8_t {
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
+  ROW(process_cpu,   41, point, "ns:u")             /* CPU time that the process has used so far: at both \
+                                                       ends of a `next`, so that its steps are known */ \
   ROW(bytes,         35, point, "count:u")          /* moved by the innermost open span */          \
   ROW(cpu,           36, point, "ns:u")             /* thread CPU time of the innermost open span */\
   ROW(path,          37, point, "shared:u suffix:s")/* file of the open sample: `shared` bytes of the \

@@ -1,0 +1,166 @@
+#include "replay/recorder.hpp"
+
+#include <algorithm>
+
+namespace lotus::analyzer {
+
+void Recorder::begin(const Trace& trace) {
+  trace_ = &trace;
+  ops_.clear();
+}
+
+std::vector<OpTime>& Recorder::running(const Stream& stream) {
+  if (last_stream_ != &stream) {
+    last_stream_ = &stream;
+    last_running_ = &running_[&stream];
+  }
+  return *last_running_;
+}
+
+// Which epochs are kept follows from their number alone: chunks come in any order.
+RawEpoch& Recorder::epoch_of(const Process& training, std::uint64_t iterator, std::uint64_t reset) {
+  const auto [slot, fresh] = epochs_.try_emplace({&training, iterator, reset});
+  if (!fresh) return slot->second;
+  const auto loader = training.iterators.find(iterator);
+  const auto number = training.epochs.find({iterator, reset});
+  if (loader == training.iterators.end() || number == training.epochs.end()) return slot->second;
+  std::uint64_t all = 0;
+  for (const auto& [key, epoch] : training.epochs) {
+    const auto of = training.iterators.find(key.first);
+    if (of != training.iterators.end() && of->second == loader->second) all = std::max(all, epoch.number + 1);
+  }
+  const std::uint64_t stride = (all + kMostEpochs - 1) / kMostEpochs;
+  slot->second.kept = number->second.number % std::max<std::uint64_t>(1, stride) == 0;
+  return slot->second;
+}
+
+RawBatch* Recorder::batch_of(RawEpoch& epoch, std::uint64_t index) {
+  if (!epoch.kept || index >= kMostBatches) return nullptr;
+  return &epoch.batches[index];
+}
+
+void Recorder::on_span(const Span& span) {
+  switch (span.kind()) {
+    case Kind::op:
+      return on_op(span);
+    case Kind::fetch:
+      return on_fetch(span);
+    case Kind::get:
+      return on_get(span);
+    case Kind::next:
+      return on_next(span);
+    default:
+      return;
+  }
+}
+
+void Recorder::on_op(const Span& span) {
+  if (!span.is_op() || span.data.fetch == kNoSpan || span.ended == Ended::lost) return;
+  const Op& op = *span.data.op;
+  if (op.index >= ops_.size()) ops_.resize(op.index + 1);
+  RecordedOp& sum = ops_[op.index];
+  if (sum.calls++ == 0) {
+    sum.name = op.name;
+    sum.role = op.role;
+  }
+  const auto self = static_cast<double>(span.self_ticks());
+  sum.self += self;
+  if (span.data.has_cpu) {
+    sum.measured_cpu += static_cast<double>(span.data.cpu_ns);
+    sum.measured_wall += static_cast<double>(trace_->clock.duration_ns(span.ticks()));
+  }
+  auto& times = running(span.stream);
+  const auto same = [&](const OpTime& time) { return time.op == op.index; };
+  const auto hit = std::find_if(times.begin(), times.end(), same);
+  if (hit == times.end())
+    times.push_back({op.index, static_cast<float>(self)});
+  else
+    hit->ns += static_cast<float>(self);
+}
+
+void Recorder::on_fetch(const Span& span) {
+  auto& times = running(span.stream);
+  const auto& fields = span.data.fields;
+  const Process* training = span.stream.process;
+  std::uint64_t iterator = fields[0];
+  if (iterator == 0 && training->worker_of) {
+    iterator = training->worker_of->iterator;
+    training = training->worker_of->training;
+  }
+  RawBatch* const row =
+      iterator == 0 ? nullptr : batch_of(epoch_of(*training, iterator, fields[1]), fields[2]);
+  if (row != nullptr) {
+    row->ops = times;
+    if (span.data.has_cpu) row->cpu_ns = span.data.cpu_ns;
+  }
+  times.clear();
+}
+
+void Recorder::on_point(const Stream& stream, const Record& record, std::uint64_t) {
+  if (record.kind == Kind::received)
+    epoch_of(*stream.process, record.u[0], record.u[1]).received = record.u[2];
+}
+
+void Recorder::on_get(const Span& span) {
+  RawEpoch& epoch = epoch_of(*span.stream.process, span.data.fields[0], span.data.fields[1]);
+  const bool waiting = span.parent != nullptr && span.parent->kind == Kind::wait;
+  if (waiting) epoch.get += static_cast<double>(trace_->clock.duration_ns(span.ticks()));
+  if (epoch.received != kUnknown) {
+    if (RawBatch* const row = batch_of(epoch, epoch.received)) row->get = {span.data.start, span.end};
+  }
+  epoch.received = kUnknown;
+}
+
+void Recorder::on_next(const Span& span) {
+  RawEpoch& epoch = epoch_of(*span.stream.process, span.data.fields[0], span.data.fields[1]);
+  const auto took = static_cast<double>(trace_->clock.duration_ns(span.ticks()));
+  const std::uint64_t before = span.data.process_cpu_before;
+  if (epoch.stepping && epoch.kept && epoch.steps.size() < kMostBatches) {
+    const bool known =
+        before != kUnknown && epoch.cpu_before_step != kUnknown && before >= epoch.cpu_before_step;
+    epoch.steps.push_back({static_cast<double>(trace_->clock.between(epoch.last_next, span.data.start)),
+                           known ? static_cast<double>(before - epoch.cpu_before_step) : -1});
+  }
+  epoch.first_next = std::min(epoch.first_next, span.data.start);
+  epoch.last_next = span.end;
+  epoch.cpu_before_step = span.data.process_cpu_after;
+  epoch.stepping = span.ended == Ended::returned;
+  epoch.consumed += epoch.stepping ? 1 : 0;
+  epoch.next += took;
+  if (span.ended == Ended::empty || (span.ended == Ended::error && epoch.consumed > 0)) {
+    epoch.finished = true;
+    epoch.finish = took;
+  }
+}
+
+void Recorder::on_batch(const Batch& batch) {
+  if (batch.key.training == nullptr || batch.key.iterator == 0) return;
+  RawEpoch& epoch = epoch_of(*batch.key.training, batch.key.iterator, batch.key.reset);
+  if (batch.consumed != kUnknown) epoch.images += static_cast<double>(batch.samples);
+  if (RawBatch* const row = batch_of(epoch, batch.key.batch)) row->batch = batch;
+}
+
+void Recorder::end() {
+  std::map<std::pair<const Process*, std::uint64_t>, std::vector<EpochOf>> by_loader;
+  for (const auto& [key, epoch] : epochs_) {
+    const auto& [training, iterator, reset] = key;
+    const Loader* loader = training->loader_of(iterator);
+    if (loader != nullptr) by_loader[{training, loader->id}].push_back({training, iterator, reset, &epoch});
+  }
+  for (auto& [key, epochs] : by_loader) {
+    const auto& [training, id] = key;
+    recordings_.push_back(
+        recording_of(*trace_, *training, training->loaders.at(id), std::move(epochs), ops_));
+  }
+  epochs_.clear();
+  running_.clear();
+  last_stream_ = nullptr;
+}
+
+std::vector<Recording> Recorder::take() {
+  std::stable_sort(recordings_.begin(), recordings_.end(),
+                   [](const Recording& a, const Recording& b) { return a.achieved.next > b.achieved.next; });
+  return std::move(recordings_);
+}
+
+}  // namespace lotus::analyzer
