@@ -1,0 +1,100 @@
+"""A pipeline of which every cost and every setting of the loader can be chosen: what bench/whatif/compare runs.
+
+With --data, photographs are loaded and cropped; without, all operations sleep, so that two cores serve any
+number of workers.
+"""
+import argparse
+import random
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+SAMPLES = 8  # of a batch
+
+
+class Decode:
+    """Takes between half and one and a half of `mean` seconds, as the sample has it."""
+
+    def __init__(self, mean):
+        self.mean = mean
+
+    def __call__(self, sample):
+        index, tensor = sample
+        time.sleep(self.mean * random.Random(index).uniform(0.5, 1.5))
+        return index, tensor
+
+
+class Augment:
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def __call__(self, sample):
+        time.sleep(self.seconds)
+        return sample
+
+
+class Compose:
+    def __init__(self, transforms):
+        self.transforms = transforms
+
+    def __call__(self, sample):
+        for transform in self.transforms:
+            sample = transform(sample)
+        return sample
+
+
+class Sleeping(Dataset):
+    def __init__(self, length, transform):
+        self.length, self.transform = length, transform
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        return self.transform((index, torch.zeros(3, 32, 32)))[1]
+
+
+def photographs(directory):
+    import torchvision.transforms as T
+    from torchvision.datasets import ImageFolder
+    return ImageFolder(directory, T.Compose([T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ToTensor(),
+                                             T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", help="an ImageFolder tree")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--prefetch", type=int, default=2)
+    parser.add_argument("--in-order", default="true")
+    parser.add_argument("--persistent", action="store_true")
+    parser.add_argument("--batches", type=int, default=60, help="of an epoch")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--decode", type=float, default=5, help="ms of a sample")
+    parser.add_argument("--augment", type=float, default=5, help="ms of a sample")
+    parser.add_argument("--step", type=float, default=20, help="ms of a training step, sleeping")
+    parser.add_argument("--every", type=int, default=0, help="each so-manyth step takes ten times as long")
+    options = parser.parse_args()
+    random.seed(0)
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    more = {}
+    if options.workers:
+        more = {"prefetch_factor": options.prefetch, "persistent_workers": options.persistent}
+    if options.in_order == "false":
+        more["in_order"] = False
+    if options.data:
+        dataset = photographs(options.data)
+    else:
+        transforms = [Decode(options.decode / 1e3), Augment(options.augment / 1e3)]
+        dataset = Sleeping(SAMPLES * options.batches, Compose(transforms))
+    loader = DataLoader(dataset, batch_size=SAMPLES, shuffle=True, num_workers=options.workers, **more)
+    for _ in range(options.epochs):
+        for number, _ in enumerate(loader):
+            slow = options.every and number % options.every == options.every - 1
+            time.sleep(options.step / 1e3 * (10 if slow else 1))
+
+
+if __name__ == "__main__":
+    main()
