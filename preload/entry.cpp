@@ -12,6 +12,8 @@
 #include "evaluator.hpp"
 #include "iterators.hpp"
 #include "names.hpp"
+#include "native/hooks.hpp"
+#include "native/loaded.hpp"
 #include "pipeline.hpp"
 #include "recorder.hpp"
 #include "sampler.hpp"
@@ -79,6 +81,8 @@ int audit(const char* event, py::Object* arguments, void*) {
 }
 
 [[gnu::constructor]] void enter_process() {
+  find_real_files();
+  prepare_loaded();
   using Hook = int (*)(const char*, py::Object*, void*);
   using AddHook = int (*)(Hook, void*);
   const auto add = reinterpret_cast<AddHook>(dlsym(RTLD_DEFAULT, "PySys_AddAuditHook"));

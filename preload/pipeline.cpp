@@ -262,6 +262,21 @@ void note_path(py::Object* path) {
   sample->path_known = !text.empty();
 }
 
+void note_opened(const char* path) {
+  constexpr std::string_view kStarts[] = {"/etc/", "/usr/lib/", "/usr/share/zoneinfo/", "/usr/share/locale/"};
+  Context* sample = here.sample;
+  Thread* thread = local.thread;
+  if (sample == nullptr || sample->path_known || thread == nullptr) return;
+  const std::string_view text(path);
+  if (text.empty() || is_no_data(text)) return;
+  for (const auto start : kStarts)
+    if (text.starts_with(start)) return;
+  const std::size_t bytes = text.size() < kMaxPath ? text.size() : kMaxPath;
+  std::memcpy(thread->opened, path, bytes);
+  thread->opened_bytes = static_cast<std::uint32_t>(bytes);
+  sample->path_known = true;
+}
+
 py::Object* run_sample(Call& call, std::int64_t index) {
   Context context;
   context.kind = Context::Kind::sample;

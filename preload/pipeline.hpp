@@ -14,6 +14,9 @@ void keep_datasets_visible(py::Object* dataset);
 // Records the file that the open sample reads, once. `path`: str or bytes.
 void note_path(py::Object* path);
 
+// The same for a file that C code has opened; recorded when the innermost span is left.
+void note_opened(const char* path);
+
 // Whether a frame of this code with this first argument is what a call of `callable` runs.
 bool runs(py::Object* callable, const Call& call, py::Object* first);
 

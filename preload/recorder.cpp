@@ -292,10 +292,12 @@ void close_at(const Span& span, Kind kind, std::uint64_t now) {
   Thread& thread = *local.thread;
   if (thread.depth <= span.depth) return;
   while (thread.depth > span.depth + 1) {
+    write_native(thread, now);
     detail::make_room(thread);
     --thread.depth;
     detail::append<Kind::leave_lost>(thread, now);
   }
+  write_native(thread, now);
   detail::make_room(thread);
   const auto& open = thread.spans[--thread.depth];
   if (open.cpu_measured) [[unlikely]] {
@@ -345,16 +347,29 @@ std::uint32_t only_open_operation() {
   return found;
 }
 
-void record_path(const char* path, std::size_t bytes) {
-  Thread* thread = current_thread();
-  if (thread == nullptr) return;
+namespace {
+
+void append_path(Thread* thread, std::uint64_t now, const char* path, std::size_t bytes) {
   if (bytes > kMaxPath) bytes = kMaxPath;
   detail::make_room(*thread);
   std::uint32_t shared = 0;
   while (shared < bytes && shared < thread->path_bytes && thread->path[shared] == path[shared]) ++shared;
-  detail::append<Kind::path>(*thread, ticks_now(), shared, std::string_view(path + shared, bytes - shared));
+  detail::append<Kind::path>(*thread, now, shared, std::string_view(path + shared, bytes - shared));
   std::memcpy(thread->path, path, bytes);
   thread->path_bytes = static_cast<std::uint32_t>(bytes);
+}
+
+}  // namespace
+
+void record_path(const char* path, std::size_t bytes) {
+  Thread* thread = current_thread();
+  if (thread != nullptr) append_path(thread, ticks_now(), path, bytes);
+}
+
+void record_opened(Thread& thread, std::uint64_t now) {
+  const std::uint32_t bytes = thread.opened_bytes;
+  thread.opened_bytes = 0;
+  append_path(&thread, now, thread.opened, bytes);
 }
 
 bool detail::send_definition(const std::uint8_t* bytes, std::size_t size, std::uint64_t now) {

@@ -9,6 +9,7 @@
 #include <lotus/codec.hpp>
 
 #include "clock.hpp"
+#include "native/totals.hpp"
 #include "segment_file.hpp"
 
 namespace lotus {
@@ -38,7 +39,10 @@ struct Thread {
   std::uint32_t depth;
   std::uint32_t path_bytes;
   OpenSpan spans[kMaxSpans];
-  char path[kMaxPath];  // the chunk's previous path
+  char path[kMaxPath];         // the chunk's previous path
+  std::uint32_t opened_bytes;  // a file that C code opened for the sample, not recorded yet, …
+  char opened[kMaxPath];       // … this one
+  NativeTotals native;
 };
 
 // Thread-local state. Trivially destructible: threads may end in any way.
@@ -173,8 +177,14 @@ OpenOperation innermost_operation(const Thread& thread);
 // The definition of the operation that is open in one thread of the process, 0 if none or several have one.
 std::uint32_t only_open_operation();
 
+// What native entry points did inside the innermost span, which is about to be left; see native/hooks.cpp.
+void write_native(Thread& thread, std::uint64_t now);
+
 // The file of the open sample. Longer paths are cut to kMaxPath bytes.
 void record_path(const char* path, std::size_t bytes);
+
+// Records Thread::opened.
+void record_opened(Thread& thread, std::uint64_t now);
 
 namespace detail {
 bool send_definition(const std::uint8_t* bytes, std::size_t size, std::uint64_t now);

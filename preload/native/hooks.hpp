@@ -1,0 +1,72 @@
+// Native entry points: which there are, and how a call of one is counted.
+//
+// A hook adds to its thread's totals and touches nothing else: no record is written, nothing is looked up
+// and nothing defined before the span is left (write_native). Nothing is held across the real call, so an
+// exception, a longjmp or a cancellation that passes through leaves no trace: such a call is counted, its
+// time is not.
+#pragma once
+
+#include <string_view>
+
+#include "recorder.hpp"
+
+namespace lotus {
+
+// An integer or a pointer in a register: all that the functions hooked here take and return.
+using Word = std::uintptr_t;
+
+// Makes a hook. `name`, `library`: copied. 0: no room for one more. Thread safe.
+HookId add_hook(std::string_view name, std::string_view library);
+
+// What comes after the last slash.
+std::string_view base_name(std::string_view path);
+
+constexpr bool counts_native(Kind kind) {
+  return kind == Kind::op || kind == Kind::sample || kind == Kind::samples || kind == Kind::fetch;
+}
+
+// This thread's recorder while its innermost open span is one of the pipeline; else nullptr.
+inline Thread* counting_thread() {
+  Thread* thread = local.thread;
+  if (thread == nullptr) [[likely]]
+    return nullptr;
+  if (process.off || local.generation != process.generation || thread->depth == 0) return nullptr;
+  return counts_native(thread->spans[thread->depth - 1].kind) ? thread : nullptr;
+}
+
+// Counts a call that is about to be made …
+inline void count_call(Thread& thread, HookId hook) {
+  if (NativeTotal* total = thread.native.of(hook, thread.depth)) ++total->calls;
+}
+
+// … and what it took and moved, once it has returned. `depth`: spans that were open before it. Where others
+// are open now (it forked, or was abandoned), nothing is added.
+inline void count_return(const Thread& thread, std::uint32_t depth, HookId hook, std::uint64_t ticks,
+                         std::uint64_t bytes) {
+  Thread* now = counting_thread();
+  if (now != &thread || now->depth != depth) return;
+  if (NativeTotal* total = now->native.of(hook, depth)) {
+    total->ticks += ticks;
+    total->bytes += bytes;
+  }
+}
+
+// Calls, counts and times. `bytes(result)`: what the call moved.
+template <class Call, class Bytes>
+[[gnu::always_inline]] inline auto timed(Thread& thread, HookId hook, Call&& call, Bytes&& bytes) {
+  const std::uint32_t depth = thread.depth;
+  count_call(thread, hook);
+  const std::uint64_t begin = ticks_now();
+  const auto result = call();
+  count_return(thread, depth, hook, ticks_now() - begin, bytes(result));
+  return result;
+}
+template <class Call>
+[[gnu::always_inline]] inline auto timed(Thread& thread, HookId hook, Call&& call) {
+  return timed(thread, hook, call, [](auto) { return std::uint64_t{0}; });
+}
+
+// Finds libc's own functions behind the interposed ones. Called once, before any thread exists.
+void find_real_files();
+
+}  // namespace lotus

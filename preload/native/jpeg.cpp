@@ -1,0 +1,119 @@
+// libjpeg and libjpeg-turbo: interposed decompression functions.
+//
+// Several libjpegs may live in one process. A decompressor belongs to the one that made it: that one's memory
+// manager hangs on it, and the first function of that manager says by its address which library it is.
+#include <iterator>
+
+#include "native/hooks.hpp"
+#include "native/loaded.hpp"
+#include "native/symbols.hpp"
+
+namespace lotus {
+namespace {
+
+using Function = Word (*)(Word, Word, Word);
+
+enum JpegSymbol : std::size_t {
+#define LOTUS_SYMBOL(symbol, begins) k_##symbol,
+  LOTUS_JPEG_SYMBOLS(LOTUS_SYMBOL)
+#undef LOTUS_SYMBOL
+};
+constexpr const char* kNames[] = {
+#define LOTUS_SYMBOL(symbol, begins) #symbol,
+    LOTUS_JPEG_SYMBOLS(LOTUS_SYMBOL)
+#undef LOTUS_SYMBOL
+};
+
+struct Library {
+  const void* allocator = nullptr;  // published last
+  Loaded object;
+  Symbol symbols[std::size(kNames)];
+  HookId hooks[std::size(kNames)] = {};
+};
+constexpr std::uint32_t kMaxLibraries = 16;  // more are looked up at each call
+constinit Library libraries[kMaxLibraries] = {};
+constinit std::uint32_t library_count = 0;
+
+// The library of this thread's last image.
+struct Memory {
+  const void* allocator;
+  const Library* library;
+};
+constinit thread_local Memory last{};
+
+// struct jpeg_common_struct begins with err and mem, struct jpeg_memory_mgr with alloc_small.
+const void* allocator_of(Word decompressor) {
+  const auto* fields = reinterpret_cast<const void* const* const*>(decompressor);
+  return fields == nullptr || fields[1] == nullptr ? nullptr : fields[1][0];
+}
+
+const Library* add_library(const void* allocator, const Loaded& object) {
+  const std::uint32_t index = __atomic_fetch_add(&library_count, 1, __ATOMIC_RELAXED);
+  if (index >= kMaxLibraries) {
+    __atomic_store_n(&library_count, kMaxLibraries, __ATOMIC_RELAXED);
+    return nullptr;
+  }
+  Library& library = libraries[index];
+  library.object = object;
+  for (std::size_t i = 0; i < std::size(kNames); ++i) {
+    library.symbols[i] = find_symbol(object, kNames[i]);
+    if (library.symbols[i]) library.hooks[i] = add_hook(kNames[i], base_name(object.path()));
+  }
+  __atomic_store_n(&library.allocator, allocator, __ATOMIC_RELEASE);
+  return &library;
+}
+
+bool still_holds(const Library& library) {
+  for (std::size_t i = 0; i < std::size(kNames); ++i)
+    if (library.symbols[i] && !library.symbols[i].holds(kNames[i])) return false;
+  return true;
+}
+
+// Looks once an image whether the library is still the one that was known under this address.
+const Library* library_of(const void* allocator) {
+  const Loaded object = find_loaded(allocator);
+  if (!object) return nullptr;
+  const std::uint32_t count = __atomic_load_n(&library_count, __ATOMIC_RELAXED);
+  for (std::uint32_t i = 0; i < count && i < kMaxLibraries; ++i) {
+    const Library& library = libraries[i];
+    if (__atomic_load_n(&library.allocator, __ATOMIC_ACQUIRE) == allocator && library.object == object &&
+        still_holds(library))
+      return &library;
+  }
+  return add_library(allocator, object);
+}
+
+[[gnu::noinline]] Word call_unknown(std::size_t symbol, const void* caller, const void* ours, Word a, Word b,
+                                    Word c) {
+  const auto function = reinterpret_cast<Function>(bind_for_caller(caller, kNames[symbol], ours));
+  return function == nullptr ? 0 : function(a, b, c);
+}
+
+[[gnu::always_inline]] inline Word call(std::size_t symbol, bool begins, const void* caller, const void* ours,
+                                        Word a, Word b, Word c) {
+  const void* allocator = allocator_of(a);
+  if (begins || last.allocator != allocator) {
+    last.library = allocator == nullptr ? nullptr : library_of(allocator);
+    last.allocator = allocator;
+  }
+  const Library* library = last.library;
+  if (library == nullptr || !library->symbols[symbol]) [[unlikely]]
+    return call_unknown(symbol, caller, ours, a, b, c);
+  const auto function = reinterpret_cast<Function>(library->symbols[symbol].address());
+  Thread* thread = counting_thread();
+  if (thread == nullptr || library->hooks[symbol] == 0) return function(a, b, c);
+  return timed(*thread, library->hooks[symbol], [&] { return function(a, b, c); });
+}
+
+}  // namespace
+}  // namespace lotus
+
+#define LOTUS_SYMBOL(symbol, begins)                                                              \
+  extern "C" [[gnu::visibility("default")]] lotus::Word lotus_##symbol(lotus::Word, lotus::Word,  \
+                                                                       lotus::Word) asm(#symbol); \
+  lotus::Word lotus_##symbol(lotus::Word a, lotus::Word b, lotus::Word c) {                       \
+    return lotus::call(lotus::k_##symbol, begins, __builtin_return_address(0),                    \
+                       reinterpret_cast<const void*>(&lotus_##symbol), a, b, c);                  \
+  }
+LOTUS_JPEG_SYMBOLS(LOTUS_SYMBOL)
+#undef LOTUS_SYMBOL

@@ -1,0 +1,32 @@
+// The C functions that liblotus.so interposes: one row each. The library's exports are made from these rows,
+// and nothing else is exported. No header may be included here.
+
+// clang-format off
+
+// What is counted of libc. H(name)
+#define LOTUS_FILE_HOOKS(H) H(open) H(openat) H(fopen) H(read) H(pread) H(readv) H(preadv) H(fread) H(mmap)
+
+// S(symbol, hook, rule): a libc function, what it counts as, and the rule that knows its arguments; see
+// files.cpp. Names that end in _chk and _2 are what _FORTIFY_SOURCE makes of the others.
+#define LOTUS_FILE_SYMBOLS(S)                                                                            \
+  S(open, open, path_first)                                                                              \
+  S(open64, open, path_first) S(__open_2, open, path_first) S(__open64_2, open, path_first)              \
+      S(openat, openat, path_second) S(openat64, openat, path_second) S(__openat_2, openat, path_second) \
+          S(__openat64_2, openat, path_second) S(fopen, fopen, stream) S(fopen64, fopen, stream)         \
+              S(read, read, bytes) S(__read_chk, read, bytes) S(pread, pread, bytes)                     \
+                  S(pread64, pread, bytes) S(__pread_chk, pread, bytes) S(__pread64_chk, pread, bytes)   \
+                      S(readv, readv, bytes) S(preadv, preadv, bytes) S(preadv64, preadv, bytes)         \
+                          S(preadv2, preadv, bytes) S(preadv64v2, preadv, bytes) S(fread, fread, items)  \
+                              S(fread_unlocked, fread, items) S(__fread_chk, fread, items_checked)       \
+                                  S(__fread_unlocked_chk, fread, items_checked) S(mmap, mmap, mapped)    \
+                                      S(mmap64, mmap, mapped)
+
+// S(symbol, begins): functions of libjpeg with a j_decompress_ptr first and at most three arguments.
+// `begins`: the first ones that are called for an image.
+#define LOTUS_JPEG_SYMBOLS(S)                                                                              \
+  S(jpeg_read_header, true)                                                                                \
+  S(jpeg_start_decompress, true) S(jpeg_read_coefficients, true) S(jpeg_read_scanlines, false)             \
+      S(jpeg_read_raw_data, false) S(jpeg_crop_scanline, false) S(jpeg_skip_scanlines, false)              \
+          S(jpeg_finish_decompress, false) S(jpeg12_read_scanlines, false) S(jpeg16_read_scanlines, false) \
+              S(jpeg12_read_raw_data, false) S(jpeg12_crop_scanline, false) S(jpeg12_skip_scanlines, false)
+// clang-format on
