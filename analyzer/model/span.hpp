@@ -33,7 +33,7 @@ struct OpenSpan {
   std::uint64_t cpu_ns = 0;    // if has_cpu
   std::uint64_t op_ticks = 0;  // of the ops directly inside it, runners looked through
   std::uint64_t bytes = 0;
-  std::uint64_t samples = 0;      // fetch: samples made
+  std::uint64_t samples = 0;                    // fetch: samples made
   std::uint64_t process_cpu_before = kUnknown;  // next: CPU time of the process at its start and end, ns
   std::uint64_t process_cpu_after = kUnknown;
   const Op* op = nullptr;         // op: itself; sample: the op that took most of it, nested ones subtracted
