@@ -56,11 +56,11 @@ class RingWriter {
     place(room.position, record);
   }
 
-  // Both, with a copy of the payload. False: no room.
+  // Both, with a copy of the payload, which may be null where stored_bytes is 0. False: no room.
   bool push(const RingRecord& record, const void* payload) {
     const Room room = reserve(record.stored_bytes);
     if (room.payload == nullptr) return false;
-    std::memcpy(room.payload, payload, record.stored_bytes);
+    if (record.stored_bytes > 0) std::memcpy(room.payload, payload, record.stored_bytes);
     commit(room, record, record.stored_bytes);
     return true;
   }
