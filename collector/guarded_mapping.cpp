@@ -30,9 +30,17 @@ void install_handler() {
 }  // namespace
 
 std::unique_ptr<GuardedMapping> GuardedMapping::map(int fd, std::size_t bytes) {
+  return map(fd, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+
+std::unique_ptr<GuardedMapping> GuardedMapping::map_read_only(int fd, std::size_t bytes) {
+  return map(fd, bytes, PROT_READ, MAP_PRIVATE);
+}
+
+std::unique_ptr<GuardedMapping> GuardedMapping::map(int fd, std::size_t bytes, int protection, int flags) {
   static std::once_flag installed;
   std::call_once(installed, install_handler);
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* data = mmap(nullptr, bytes, protection, flags, fd, 0);
   if (data == MAP_FAILED) return nullptr;
   return std::unique_ptr<GuardedMapping>(new GuardedMapping(static_cast<std::uint8_t*>(data), bytes));
 }

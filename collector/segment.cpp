@@ -65,7 +65,8 @@ const std::uint8_t* Segment::chunk(std::uint32_t index) const {
 SegmentCounters Segment::counters() const {
   const SegmentHeader& from = *shared();
   return {load(from.lost_events),   load(from.lost_chunks), load(from.lost_definitions),
-          load(from.dropped_spans), load(from.flush_ticks), load(from.off_reason)};
+          load(from.dropped_spans), load(from.flush_ticks), load(from.off_reason),
+          load(from.lost_snapshots)};
 }
 
 void Segment::beat(std::uint64_t now_ns) const {

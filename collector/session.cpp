@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "clock.hpp"
+#include "names/namer.hpp"
 #include "text.hpp"
 #include "trace_start.hpp"
 
@@ -98,11 +99,23 @@ bool Session::open_at(const std::string& path, int& error) {
     file_.reset();
     return false;
   }
-  if (opened.continued) earlier_ = std::move(opened.continued->processes);
+  if (opened.continued) {
+    restore_stacks(opened.continued->own_definitions);
+    earlier_ = std::move(opened.continued->processes);
+  }
   numbers_given_ = earlier_.empty() ? 0 : earlier_.rbegin()->first;
   for (const auto& [number, process] : earlier_) lost_by_ended_ += process.lost_events;
   next_clock_ns_ = 0;
   return true;
+}
+
+void Session::restore_stacks(const std::vector<DefinitionBody>& definitions) {
+  Record record;
+  for (const DefinitionBody& body : definitions) {
+    const std::uint8_t* at = body.bytes.data();
+    const std::uint8_t* const end = at + body.bytes.size();
+    while ((at = decode(at, end, record)) != nullptr) stacks_.store.restore(record);
+  }
 }
 
 bool Session::start_file() {
@@ -163,9 +176,9 @@ void Session::number(TracedProcess& process) {
     return same_process(entry.second.frame, process.segment().header());
   });
   if (known == earlier_.end()) {
-    process.enter_trace(++numbers_given_, nullptr);
+    process.enter_trace(++numbers_given_, nullptr, stacks_);
   } else {
-    process.enter_trace(known->first, &known->second);
+    process.enter_trace(known->first, &known->second, stacks_);
     earlier_.erase(known);
   }
 }
@@ -202,8 +215,11 @@ bool Session::close(std::uint64_t now_ns) {
   const ClockPair closed = read_clock_pair(identity_.clock_source, identity_.tick_shift);
   const TrailerFrame trailer{
       0, 0, file_->events(), lost_events(), closed, numbers_given_, processes_.empty() ? 0u : 1u};
+  name_locations(stacks_, log_);
+  stacks_.store.write(*file_, packer_, closed.ticks);
   file_->add_index_and_trailer(trailer, packer_);
   if (!file_->write_batch()) return failed(errno, path(), now_ns);
+  stacks_.store.commit();
   if (!file_->sync())
     log_.error("{}: {}: the end of the trace may be lost", printable(path()), reason(errno));
   if (left_standing_.directory) left_standing_.remove();

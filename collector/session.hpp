@@ -11,6 +11,7 @@
 #include "log.hpp"
 #include "output_file.hpp"
 #include "packer.hpp"
+#include "stacks/process_stacks.hpp"
 #include "trace_file.hpp"
 #include "traced_process.hpp"
 
@@ -59,6 +60,7 @@ class Session {
   bool open(std::uint64_t now_ns, bool insist);
   bool open_at(const std::string& path, int& error);
   bool start_file();
+  void restore_stacks(const std::vector<DefinitionBody>& definitions);
   bool write_clock(std::uint64_t now_ns);
   bool visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, double& fullest);
   void number(TracedProcess& process);
@@ -73,6 +75,7 @@ class Session {
   Log& log_;
   FileHeader identity_{};
   std::unique_ptr<TraceFile> file_;
+  Stacks stacks_;
   std::map<std::uint32_t, ScannedProcess> earlier_;  // of an earlier collector, by number, not yet met again
   std::vector<std::unique_ptr<TracedProcess>> processes_;
   SegmentFile left_standing_;  // segment of a process that ended; no directory: none

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "packer.hpp"
+
 namespace lotus::collector {
 namespace {
 
@@ -69,11 +71,23 @@ class Scanner {
       last = std::max(last, header_.sequence);
     } else if (header_.type == FrameType::definitions) {
       process.definitions_read = std::max(process.definitions_read, header_.sequence);
+      keep_definitions(process, body);
+    } else if (header_.type == FrameType::samples) {
+      process.snapshots_read = std::max(process.snapshots_read, header_.sequence);
     } else if (header_.type == FrameType::process && header_.stored_bytes >= sizeof process.frame) {
       read_at(body, &process.frame, sizeof process.frame);
     } else if (header_.type == FrameType::process_end) {
       keep_end(process, body);
     }
+  }
+
+  void keep_definitions(ScannedProcess& process, std::uint64_t at) {
+    if (header_.raw_bytes > kMaxRawFrame) return;
+    std::vector<std::uint8_t> stored(header_.stored_bytes);
+    if (!read_at(at, stored.data(), stored.size())) return;
+    auto raw =
+        header_.codec == Codec::raw ? std::optional(std::move(stored)) : unpack(stored, header_.raw_bytes);
+    if (raw) process.definitions.push_back({std::move(*raw), header_.base_ticks, header_.events});
   }
 
   void keep_end(ScannedProcess& process, std::uint64_t body) {
@@ -82,6 +96,7 @@ class Scanner {
       process.lost_events = end.lost_events;
     process.ended = true;
     process.sequences.clear();
+    process.definitions.clear();
   }
 
   int fd_;
@@ -94,6 +109,7 @@ class Scanner {
 
 ScannedTrace scan_trace(int fd, std::uint64_t size, std::uint32_t header_bytes) {
   ScannedTrace trace = Scanner(fd, size).run(header_bytes);
+  trace.own_definitions = std::move(trace.processes[0].definitions);
   trace.processes.erase(0);  // frames of the whole trace
   return trace;
 }

@@ -1,5 +1,7 @@
 #include "traced_process.hpp"
 
+#include <algorithm>
+
 #include "clock.hpp"
 #include "salvage.hpp"
 
@@ -8,6 +10,9 @@ namespace {
 
 // How long a definition that is being written holds up the events behind it.
 constexpr std::uint64_t kDefinitionPatience = kSecond;
+
+// How long a snapshot waits for the definition of a module that it needs.
+constexpr std::uint64_t kModulePatience = 300 * kMillisecond;
 
 // `stored` is what `record` says it is, as far as that can be seen without decoding it.
 bool plausible(const RingRecord& record, Bytes stored) {
@@ -24,14 +29,18 @@ TracedProcess::TracedProcess(std::unique_ptr<Segment> segment, ProcessWatch watc
     : segment_(std::move(segment)), watch_(std::move(watch)) {
   now_.definitions = segment_->ring(kDefinitionRing);
   now_.events = segment_->ring(kEventRing);
-  for (const RingCursor* ring : {&now_.definitions, &now_.events})
+  now_.snapshots = segment_->ring(kStackRing);
+  for (const RingCursor* ring : {&now_.definitions, &now_.events, &now_.snapshots})
     if (!ring->found_sound()) ++now_.damaged;
   commit();
 }
 
-void TracedProcess::enter_trace(std::uint32_t number, ScannedProcess* earlier) {
+void TracedProcess::enter_trace(std::uint32_t number, ScannedProcess* earlier, Stacks& stacks) {
   number_ = number;
+  stacks_ = std::make_unique<ProcessStacks>(stacks, segment_->header().pid);
   if (earlier == nullptr) return;
+  for (const DefinitionBody& body : earlier->definitions) stacks_->define(body.bytes, body.base_ticks);
+  snapshots_had_ = earlier->snapshots_read;
   sequences_ = std::move(earlier->sequences);
   definitions_had_ = earlier->definitions_read;
   written_before_ = earlier->ended;
@@ -48,10 +57,17 @@ double TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now_
   // The head is noted before the definitions are read: every chunk before it finds its definitions
   // among them.
   const std::uint64_t limit = now_.events.head();
-  const std::uint64_t waiting = limit - now_.events.position();
+  const std::uint64_t snapshot_limit = now_.snapshots.head();
+  const auto fill = [](const RingCursor& ring, std::uint64_t head) {
+    return static_cast<double>(head - ring.position()) / static_cast<double>(ring.bytes());
+  };
+  const double fullest = std::max(fill(now_.events, limit), fill(now_.snapshots, snapshot_limit));
   const bool complete = gather_definitions(file, packer);
-  if (!definitions_may_wait(now_ns, complete)) gather_chunks(file, limit);
-  return static_cast<double>(waiting) / static_cast<double>(now_.events.bytes());
+  if (!definitions_may_wait(now_ns, complete)) {
+    gather_chunks(file, limit);
+    gather_snapshots(file, packer, snapshot_limit, now_ns);
+  }
+  return fullest;
 }
 
 void TracedProcess::announce(TraceFile& file) {
@@ -73,8 +89,8 @@ bool TracedProcess::definitions_may_wait(std::uint64_t now_ns, bool complete) {
   return now_ns - hole_since_ns_ < kDefinitionPatience;
 }
 
-// Calls take(record, payload) for each record before `limit`. False: something before it is not
-// readable (yet).
+// Calls take(record, payload) for each record before `limit`, until it returns false. False: something
+// before `limit` is not readable (yet).
 template <class Take>
 bool TracedProcess::read_ring(RingCursor& ring, std::uint64_t limit, Take take) {
   RingRecord record;
@@ -83,7 +99,7 @@ bool TracedProcess::read_ring(RingCursor& ring, std::uint64_t limit, Take take) 
     const RingCursor::Next next = ring.next(limit, record, payload);
     if (segment_->torn() || next == RingCursor::Next::end) return true;
     if (next == RingCursor::Next::record) {
-      take(record, payload);
+      if (!take(record, payload)) return true;
       ring.advance(record);
       continue;
     }
@@ -100,6 +116,7 @@ bool TracedProcess::gather_definitions(TraceFile& file, Packer& packer) {
   DefinitionJoiner joiner;
   const bool complete = read_ring(ring, limit, [&](const RingRecord& record, const std::uint8_t* payload) {
     take_definitions(record, payload, joiner, file, packer);
+    return true;
   });
   write_definitions(file, packer, joiner.take(), ring.position());
   return complete;
@@ -118,6 +135,7 @@ void TracedProcess::take_definitions(const RingRecord& record, const std::uint8_
   const auto raw = record.codec == Codec::raw ? std::optional(scratch_) : unpack(scratch_, record.raw_bytes);
   std::optional<DefinitionBody> full;
   if (!raw || !joiner.append(*raw, record.base_ticks, full)) ++now_.damaged;
+  if (raw) stacks_->define(*raw, record.base_ticks);
   if (full) write_definitions(file, packer, *full, position);
 }
 
@@ -135,7 +153,40 @@ void TracedProcess::write_definitions(TraceFile& file, Packer& packer, const Def
 void TracedProcess::gather_chunks(TraceFile& file, std::uint64_t limit) {
   read_ring(now_.events, limit, [&](const RingRecord& record, const std::uint8_t* payload) {
     take_chunk(record, payload, file);
+    return true;
   });
+}
+
+void TracedProcess::gather_snapshots(TraceFile& file, Packer& packer, std::uint64_t limit,
+                                     std::uint64_t now_ns) {
+  RingCursor& ring = now_.snapshots;
+  const bool crowded = limit - ring.position() > ring.bytes() / 2;
+  read_ring(ring, limit, [&](const RingRecord& record, const std::uint8_t* payload) {
+    return take_snapshot(record, payload, crowded, now_ns);
+  });
+  if (ring.position() == limit) stacks_->caught_up();
+  stacks_->write(file, packer, number_, ring.position());
+}
+
+// False: it stays in the ring for now. `crowded`: there is no room to wait.
+bool TracedProcess::take_snapshot(const RingRecord& record, const std::uint8_t* payload, bool crowded,
+                                  std::uint64_t now_ns) {
+  if (stacks_->full()) return false;
+  if (now_.snapshots.position() < snapshots_had_) return true;
+  scratch_.assign(payload, payload + record.stored_bytes);
+  if (segment_->torn()) return true;
+  const bool sound = record.kind == RingKind::snapshot && record.codec == Codec::raw &&
+                     record.raw_bytes == record.stored_bytes;
+  const bool waited = snapshot_waits_since_ns_ != 0 && now_ns - snapshot_waits_since_ns_ >= kModulePatience;
+  const auto taken =
+      sound ? stacks_->take(record, scratch_, !dead_ && !crowded && !waited) : ProcessStacks::Taken::damaged;
+  if (taken == ProcessStacks::Taken::waits) {
+    if (snapshot_waits_since_ns_ == 0) snapshot_waits_since_ns_ = now_ns;
+    return false;
+  }
+  snapshot_waits_since_ns_ = 0;
+  if (taken == ProcessStacks::Taken::damaged) ++now_.damaged;
+  return true;
 }
 
 void TracedProcess::take_chunk(const RingRecord& record, const std::uint8_t* payload, TraceFile& file) {
@@ -183,27 +234,31 @@ void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) 
   }
   now_.damaged += salvage.damaged + (segment_->torn() ? 1 : 0);
   const SegmentCounters counted = segment_->counters();
-  const ProcessEndFrame frame{seen,
-                              counted.lost_events,
-                              counted.lost_chunks,
-                              counted.lost_definitions,
-                              counted.dropped_spans,
-                              counted.flush_ticks,
-                              counted.off_reason,
-                              now_.damaged,
-                              0};
+  const ProcessEndFrame frame{
+      seen,
+      counted.lost_events,
+      counted.lost_chunks,
+      counted.lost_definitions,
+      counted.dropped_spans,
+      counted.flush_ticks,
+      counted.off_reason,
+      now_.damaged,
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(counted.lost_snapshots, UINT32_MAX))};
   file.add_raw(frame_header(FrameType::process_end, number_), bytes_of(frame));
 }
 
 void TracedProcess::commit() {
   now_.definitions.give_back();
   now_.events.give_back();
+  now_.snapshots.give_back();
+  if (stacks_) stacks_->commit();
   committed_ = now_;
   replaced_sequences_.clear();
 }
 
 void TracedProcess::rollback() {
   now_ = committed_;
+  stacks_->rollback();
   for (auto it = replaced_sequences_.rbegin(); it != replaced_sequences_.rend(); ++it)
     sequences_[it->first] = it->second;
   replaced_sequences_.clear();

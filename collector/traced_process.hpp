@@ -10,6 +10,7 @@
 #include "definition_frames.hpp"
 #include "process_watch.hpp"
 #include "segment.hpp"
+#include "stacks/process_stacks.hpp"
 #include "trace_file.hpp"
 #include "trace_scan.hpp"
 
@@ -24,7 +25,8 @@ class TracedProcess {
   // The number in the trace file, 0 before it has one.
   std::uint32_t number() const { return number_; }
   // Gives the process its number in the trace; `earlier`: what an earlier collector wrote of it, if any.
-  void enter_trace(std::uint32_t number, ScannedProcess* earlier);
+  // `stacks`: those of the trace; outlives the process.
+  void enter_trace(std::uint32_t number, ScannedProcess* earlier, Stacks& stacks);
   // True if an earlier collector wrote all of it, and only the segment was left over.
   bool written_before() const { return written_before_; }
 
@@ -32,8 +34,8 @@ class TracedProcess {
   // Its segment was replaced by a new one of the same process: nobody writes to this one any more.
   void declare_dead() { dead_ = true; }
 
-  // Adds to the batch of `file` what is new in the rings: definitions first. Returns how full the event
-  // ring was, 0 to 1.
+  // Adds to the batch of `file` what is new in the rings: definitions first. Returns how full the fuller
+  // one of events and snapshots was, 0 to 1.
   double gather(TraceFile& file, Packer& packer, std::uint64_t now_ns);
   // For a dead process, after gather(): adds its open chunks and its end.
   void gather_end(TraceFile& file, Packer& packer, ClockPair seen);
@@ -48,7 +50,7 @@ class TracedProcess {
  private:
   // Everything that a batch changes.
   struct Progress {
-    RingCursor definitions, events;
+    RingCursor definitions, events, snapshots;
     std::uint32_t damaged = 0;  // unusable records
     bool announced = false;     // the process frame is written
   };
@@ -56,6 +58,9 @@ class TracedProcess {
   void announce(TraceFile& file);
   bool gather_definitions(TraceFile& file, Packer& packer);
   void gather_chunks(TraceFile& file, std::uint64_t limit);
+  void gather_snapshots(TraceFile& file, Packer& packer, std::uint64_t limit, std::uint64_t now_ns);
+  bool take_snapshot(const RingRecord& record, const std::uint8_t* payload, bool crowded,
+                     std::uint64_t now_ns);
   void take_definitions(const RingRecord& record, const std::uint8_t* payload, DefinitionJoiner& joiner,
                         TraceFile& file, Packer& packer);
   void take_chunk(const RingRecord& record, const std::uint8_t* payload, TraceFile& file);
@@ -73,7 +78,10 @@ class TracedProcess {
   LastSequences sequences_;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> replaced_sequences_;  // since commit(), for rollback()
   std::uint64_t definitions_had_ = 0;  // position up to which an earlier collector wrote them
-  std::uint64_t hole_since_ns_ = 0;    // when a definition was first found unfinished
+  std::uint64_t snapshots_had_ = 0;    // the same of snapshots
+  std::unique_ptr<ProcessStacks> stacks_;
+  std::uint64_t snapshot_waits_since_ns_ = 0;  // for definitions
+  std::uint64_t hole_since_ns_ = 0;            // when a definition was first found unfinished
   std::vector<std::uint8_t> scratch_;
   bool dead_ = false;
   bool written_before_ = false;

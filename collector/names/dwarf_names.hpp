@@ -1,0 +1,37 @@
+// Functions, inlined ones too, in a binary's debugging information.
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "stacks/stack_store.hpp"
+
+namespace lotus::collector {
+
+class DwarfNames {
+ public:
+  // `dwarf`: nullptr if there is none; outlives this. Reads the compilation units' extents only.
+  explicit DwarfNames(Dwarf* dwarf);
+
+  // The functions at an address of the debugging information, innermost first; empty if it has none there.
+  std::vector<NamedFrame> find(std::uint64_t address);
+
+ private:
+  struct Extent {
+    std::uint64_t begin, end;
+    Dwarf_Die die;
+  };
+  using Extents = std::vector<Extent>;  // by beginning
+  static void add(Extents& extents, Dwarf_Die& die);
+  static Dwarf_Die* smallest(Extents& extents, std::uint64_t address);
+  static void add_functions(Extents& extents, Dwarf_Die& parent, int depth);
+  Extents& functions_of(Dwarf_Die& unit);
+
+  Extents units_;
+  std::unordered_map<std::uint64_t, Extents> functions_;  // by offset of the unit
+};
+
+}  // namespace lotus::collector

@@ -1,0 +1,90 @@
+#include "symbols.hpp"
+
+#include <elfutils/libdwfl.h>
+#include <fmt/format.h>
+
+#include "names/demangle.hpp"
+#include "names/dwarf_names.hpp"
+#include "names/symbol_table.hpp"
+
+namespace lotus::collector {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+// libdwfl asks for the file of the module that it was told of.
+int find_elf(Dwfl_Module*, void** user, const char*, Dwarf_Addr, char** file_name, Elf** elf) {
+  const auto image = static_cast<const ElfFile*>(*user)->image();
+  // Never written to: libelf copies what it must change.
+  *elf = elf_memory(const_cast<char*>(reinterpret_cast<const char*>(image.data())), image.size());
+  *file_name = nullptr;
+  return -1;
+}
+
+const Dwfl_Callbacks kCallbacks{find_elf, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
+                                nullptr};
+
+}  // namespace
+
+struct Symbols::Sources {
+  Dwfl* dwfl = nullptr;
+  Dwfl_Module* module = nullptr;
+  std::unique_ptr<SymbolTable> table;
+  std::unique_ptr<DwarfNames> dwarf;
+  Dwarf_Addr dwarf_bias = 0;
+  std::uint64_t start = 0;  // what libdwfl thinks the file's address 0 is at
+
+  ~Sources() {
+    dwarf.reset();
+    table.reset();
+    if (dwfl != nullptr) dwfl_end(dwfl);
+  }
+
+  bool open(const Binary& binary, const ElfFile& file) {
+    static const unsigned version = elf_version(EV_CURRENT);
+    dwfl = version != EV_NONE ? dwfl_begin(&kCallbacks) : nullptr;
+    if (dwfl == nullptr) return false;
+    dwfl_report_begin(dwfl);
+    module = dwfl_report_module(dwfl, binary.path.c_str(), file.lowest_address() & ~(kPage - 1),
+                                file.highest_address());
+    dwfl_report_end(dwfl, nullptr, nullptr);
+    if (module == nullptr) return false;
+    void** user = nullptr;
+    dwfl_module_info(module, &user, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+    *user = const_cast<ElfFile*>(&file);
+    Dwarf_Addr bias = 0;
+    if (dwfl_module_getelf(module, &bias) == nullptr) return false;
+    start = bias;
+    table = std::make_unique<SymbolTable>(module);
+    return true;
+  }
+
+  std::vector<NamedFrame> in_dwarf(std::uint64_t offset) {
+    if (!dwarf) dwarf = std::make_unique<DwarfNames>(dwfl_module_getdwarf(module, &dwarf_bias));
+    return dwarf->find(offset + start - dwarf_bias);
+  }
+};
+
+Symbols::Symbols(const Binary& binary, const ElfFile* file)
+    : base_name_(binary.path.substr(binary.path.rfind('/') + 1)) {
+  if (file == nullptr) return;
+  sources_ = std::make_unique<Sources>();
+  if (!sources_->open(binary, *file)) sources_.reset();
+}
+
+Symbols::~Symbols() = default;
+
+std::vector<NamedFrame> Symbols::find(BinaryId binary, std::uint64_t offset, Unwinder& unwinder) {
+  const auto extent = unwinder.function_at(binary, offset);
+  if (sources_) {
+    if (auto frames = sources_->in_dwarf(offset); !frames.empty()) return frames;
+    const auto* symbol =
+        sources_->table->find(offset + sources_->start, extent ? extent->begin + sources_->start : 0);
+    if (symbol != nullptr) return {{{demangled(symbol->name), "", 0, symbol->source}, 0}};
+  }
+  const std::uint64_t begin = extent ? extent->begin : offset;
+  const NameSource source = extent ? NameSource::unwind_entry : NameSource::unknown;
+  return {{{fmt::format("{}!{:#x}", base_name_, begin), "", 0, source}, 0}};
+}
+
+}  // namespace lotus::collector

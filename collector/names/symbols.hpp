@@ -1,0 +1,33 @@
+// Names of one binary's addresses, from the best source there is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stacks/stack_store.hpp"
+#include "stacks/unwinder.hpp"
+
+namespace lotus::collector {
+
+class Symbols {
+ public:
+  // `file`: nullptr if it cannot be read; outlives this. Looks for debugging information beside the file,
+  // in /usr/lib/debug, and on the servers of DEBUGINFOD_URLS. Reads symbols now, debugging information when
+  // it is needed.
+  Symbols(const Binary& binary, const ElfFile* file);
+  ~Symbols();
+  Symbols(const Symbols&) = delete;
+  Symbols& operator=(const Symbols&) = delete;
+
+  // The functions at `offset`, innermost first; never empty.
+  std::vector<NamedFrame> find(BinaryId binary, std::uint64_t offset, Unwinder& unwinder);
+
+ private:
+  struct Sources;
+  std::string base_name_;
+  std::unique_ptr<Sources> sources_;
+};
+
+}  // namespace lotus::collector

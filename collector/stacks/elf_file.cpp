@@ -1,0 +1,126 @@
+#include "elf_file.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fd.hpp"
+
+namespace lotus::collector {
+namespace {
+
+constexpr std::uint64_t kMaxBuildId = 64;  // bytes; 20 are usual
+
+// The structure at `offset`, copied; empty behind the end.
+template <class Structure>
+std::optional<Structure> copy_at(std::span<const std::uint8_t> bytes, std::uint64_t offset) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(Structure)) return std::nullopt;
+  Structure value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+std::span<const std::uint8_t> cut(std::span<const std::uint8_t> bytes, std::uint64_t offset,
+                                  std::uint64_t size) {
+  if (offset > bytes.size() || size > bytes.size() - offset) return {};
+  return bytes.subspan(offset, size);
+}
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
+  return (value + align - 1) & ~(align - 1);
+}
+
+}  // namespace
+
+std::unique_ptr<ElfFile> ElfFile::open(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0) return nullptr;
+  std::unique_ptr<ElfFile> file(new ElfFile);
+  file->mapping_ = GuardedMapping::map_read_only(fd.get(), static_cast<std::size_t>(status.st_size));
+  if (!file->mapping_) return nullptr;
+  file->image_ = {file->mapping_->data(), file->mapping_->size()};
+  return file->parse() ? std::move(file) : nullptr;
+}
+
+std::unique_ptr<ElfFile> ElfFile::vdso() {
+  const auto* start = reinterpret_cast<const std::uint8_t*>(getauxval(AT_SYSINFO_EHDR));
+  if (start == nullptr) return nullptr;
+  Elf64_Ehdr header;
+  std::memcpy(&header, start, sizeof header);
+  std::unique_ptr<ElfFile> file(new ElfFile);
+  // Its section headers stand at its end.
+  file->image_ = {start, header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize};
+  return file->parse() ? std::move(file) : nullptr;
+}
+
+bool ElfFile::parse() {
+  const auto header = copy_at<Elf64_Ehdr>(image_, 0);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+      header->e_machine != EM_X86_64)
+    return false;
+  for (unsigned i = 0; i < header->e_phnum; ++i) {
+    const auto segment = copy_at<Elf64_Phdr>(image_, header->e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr));
+    if (!segment) return false;
+    if (segment->p_type == PT_LOAD) {
+      if (cut(image_, segment->p_offset, segment->p_filesz).size() != segment->p_filesz) continue;
+      loads_.push_back(
+          {segment->p_vaddr, segment->p_offset, segment->p_filesz, segment->p_vaddr + segment->p_memsz});
+    } else if (segment->p_type == PT_GNU_EH_FRAME) {
+      unwind_table_ = segment->p_vaddr;
+      unwind_table_bytes_ = segment->p_memsz;
+    } else if (segment->p_type == PT_NOTE && build_id_.empty()) {
+      find_build_id(cut(image_, segment->p_offset, segment->p_filesz), segment->p_align == 8 ? 8 : 4);
+    }
+  }
+  if (at(unwind_table_, unwind_table_bytes_).empty()) unwind_table_ = unwind_table_bytes_ = 0;
+  return true;
+}
+
+void ElfFile::find_build_id(std::span<const std::uint8_t> notes, std::uint64_t align) {
+  std::uint64_t at = 0;
+  while (const auto note = copy_at<Elf64_Nhdr>(notes, at)) {
+    const std::uint64_t name = at + sizeof *note;
+    const std::uint64_t body = name + round_up(note->n_namesz, align);
+    const auto bytes = cut(notes, body, note->n_descsz);
+    const auto owner = cut(notes, name, note->n_namesz);
+    const bool gnu = owner.size() == 4 && std::memcmp(owner.data(), "GNU", 4) == 0;
+    if (gnu && note->n_type == NT_GNU_BUILD_ID && !bytes.empty() && bytes.size() <= kMaxBuildId) {
+      for (const std::uint8_t byte : bytes) build_id_ += fmt::format("{:02x}", byte);
+      return;
+    }
+    at = body + round_up(note->n_descsz, align);
+  }
+}
+
+std::uint64_t ElfFile::lowest_address() const {
+  std::uint64_t lowest = loads_.empty() ? 0 : UINT64_MAX;
+  for (const Load& load : loads_) lowest = std::min(lowest, load.address);
+  return lowest;
+}
+
+std::uint64_t ElfFile::highest_address() const {
+  std::uint64_t highest = 0;
+  for (const Load& load : loads_) highest = std::max(highest, load.end);
+  return highest;
+}
+
+std::span<const std::uint8_t> ElfFile::from(std::uint64_t address) const {
+  for (const Load& load : loads_)
+    if (address >= load.address && address - load.address < load.bytes)
+      return image_.subspan(load.offset + (address - load.address), load.bytes - (address - load.address));
+  return {};
+}
+
+std::span<const std::uint8_t> ElfFile::at(std::uint64_t address, std::uint64_t size) const {
+  const auto bytes = from(address);
+  return size <= bytes.size() ? bytes.first(size) : std::span<const std::uint8_t>{};
+}
+
+}  // namespace lotus::collector

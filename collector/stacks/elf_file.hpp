@@ -1,0 +1,53 @@
+// An ELF file that traced code runs from, mapped for reading: what unwinding needs of it. x86-64.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "guarded_mapping.hpp"
+
+namespace lotus::collector {
+
+class ElfFile {
+ public:
+  // Maps `path`; nullptr if it is no plain 64-bit little-endian ELF file of this machine.
+  static std::unique_ptr<ElfFile> open(const std::string& path);
+  // The vDSO of this process, which is that of every process of this kernel; nullptr if there is none.
+  static std::unique_ptr<ElfFile> vdso();
+
+  // GNU build id in hex, empty if it has none.
+  const std::string& build_id() const { return build_id_; }
+  // Virtual address of .eh_frame_hdr and its bytes; 0 if there is none.
+  std::uint64_t unwind_table() const { return unwind_table_; }
+  std::uint64_t unwind_table_bytes() const { return unwind_table_bytes_; }
+
+  // File content of `size` bytes at a virtual address; empty where the file has none.
+  std::span<const std::uint8_t> at(std::uint64_t address, std::uint64_t size) const;
+  // As much as there is from `address` to the end of its segment.
+  std::span<const std::uint8_t> from(std::uint64_t address) const;
+  // Virtual addresses that the file is loaded at.
+  std::uint64_t lowest_address() const;
+  std::uint64_t highest_address() const;
+  std::span<const std::uint8_t> image() const { return image_; }
+
+ private:
+  struct Load {
+    std::uint64_t address, offset, bytes, end;
+  };
+  ElfFile() = default;
+  bool parse();
+  void find_build_id(std::span<const std::uint8_t> notes, std::uint64_t align);
+
+  std::unique_ptr<GuardedMapping> mapping_;
+  std::span<const std::uint8_t> image_;
+  std::vector<Load> loads_;
+  std::string build_id_;
+  std::uint64_t unwind_table_ = 0;
+  std::uint64_t unwind_table_bytes_ = 0;
+};
+
+}  // namespace lotus::collector

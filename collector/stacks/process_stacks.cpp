@@ -1,0 +1,102 @@
+#include "process_stacks.hpp"
+
+#include <algorithm>
+
+namespace lotus::collector {
+namespace {
+
+constexpr std::size_t kMaxHopeless = 16;  // after that many nobody waits until modules come or go
+constexpr std::size_t kMaxCodes = std::size_t{1} << 20;
+constexpr unsigned kPageBits = 12;
+
+}  // namespace
+
+void ProcessStacks::define(Bytes records, std::uint64_t base_ticks) {
+  const std::uint8_t* at = records.data();
+  const std::uint8_t* const end = at + records.size();
+  Record record;
+  std::uint64_t ticks = base_ticks;
+  while ((at = decode(at, end, record)) != nullptr) {
+    ticks += record.dt;
+    if (record.kind == Kind::module || record.kind == Kind::module_gone) {
+      modules_.define(record, ticks, pid_);
+    } else if (record.kind == Kind::code && codes_.size() < kMaxCodes) {
+      codes_[record.u[0]] = {std::string(record.s[1]), std::string(record.s[2]), record.u[3],
+                             NameSource::python};
+      code_locations_.erase(record.u[0]);
+    }
+  }
+}
+
+ProcessStacks::Taken ProcessStacks::take(const RingRecord& record, Bytes payload, bool may_wait) {
+  const auto snapshot = parse_snapshot(payload);
+  if (!snapshot) return Taken::damaged;
+  modules_.look_at(record.base_ticks);
+  const Unwound& unwound = stacks_.unwinder.unwind(*snapshot, modules_);
+  if (unwound.unknown != 0 && worth_waiting(unwound.unknown)) {
+    if (may_wait) return Taken::waits;
+    hopeless_.insert(unwound.unknown >> kPageBits);
+  }
+  weave(*snapshot, unwound);
+  const SnapshotHeader& header = snapshot->header;
+  bool cut = unwound.cut && !(unwound.behind_snapshot && (header.flags & kCutStack) != 0);
+  const StackId stack = stacks_.store.stack(locations_, cut);
+  const std::uint32_t flags = (header.flags & (kOnBehalf | kCutStack)) | (cut ? kCutUnwind : 0);
+  samples_.push_back({record.base_ticks, header.tid, header.op, stack, flags, std::max(1u, header.weight)});
+  return Taken::yes;
+}
+
+// Code that is generated at run time is in no module: it is waited for once.
+bool ProcessStacks::worth_waiting(std::uint64_t address) {
+  if (hopeless_generation_ != modules_.generation()) hopeless_.clear();
+  hopeless_generation_ = modules_.generation();
+  return hopeless_.size() < kMaxHopeless && !hopeless_.contains(address >> kPageBits);
+}
+
+void ProcessStacks::weave(const Snapshot& snapshot, const Unwound& unwound) {
+  locations_.clear();
+  auto call = snapshot.python.begin();
+  for (const NativeFrame& frame : unwound.frames) {
+    for (; call != snapshot.python.end() && call->address < frame.cfa && !locations_.empty(); ++call)
+      locations_.push_back(python(call->code));
+    locations_.push_back(is_common(frame.address) ? stacks_.store.native(frame.address)
+                                                  : stacks_.store.nowhere());
+  }
+  for (; call != snapshot.python.end(); ++call) locations_.push_back(python(call->code));
+}
+
+LocationId ProcessStacks::python(std::uint32_t code) {
+  LocationId& location = code_locations_[code];
+  if (location != 0) return location;
+  const auto known = codes_.find(code);
+  static const FunctionName kUnknown{"[unknown Python function]", "", 0, NameSource::python};
+  return location = stacks_.store.python(known != codes_.end() ? known->second : kUnknown);
+}
+
+void ProcessStacks::write(TraceFile& file, Packer& packer, std::uint32_t process, std::uint64_t position) {
+  if (samples_.empty()) return;
+  std::stable_sort(samples_.begin(), samples_.end(),
+                   [](const Sample& a, const Sample& b) { return a.ticks < b.ticks; });
+  FrameHeader header = frame_header(FrameType::samples, process);
+  header.base_ticks = samples_.front().ticks;
+  header.events = static_cast<std::uint32_t>(samples_.size());
+  header.sequence = position;
+  stacks_.store.write(file, packer, header.base_ticks);
+  std::vector<std::uint8_t> body(samples_.size() * encoded_bound<Kind::stack_sample>(0u, 0u, 0u, 0u, 0u));
+  std::uint8_t* end = body.data();
+  std::uint64_t last = header.base_ticks;
+  for (const Sample& sample : samples_) {
+    end = encode<Kind::stack_sample>(end, sample.ticks - last, sample.tid, sample.op, sample.stack,
+                                     sample.flags, sample.weight);
+    last = sample.ticks;
+  }
+  body.resize(static_cast<std::size_t>(end - body.data()));
+  file.add_packed(header, body, packer);
+}
+
+void ProcessStacks::commit() {
+  if (!samples_.empty()) stacks_.store.commit();
+  samples_.clear();
+}
+
+}  // namespace lotus::collector

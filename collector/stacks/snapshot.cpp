@@ -1,0 +1,30 @@
+#include "snapshot.hpp"
+
+#include <cstring>
+
+namespace lotus::collector {
+
+std::optional<Snapshot> parse_snapshot(Bytes payload) {
+  Snapshot snapshot;
+  if (payload.size() < sizeof snapshot.header) return std::nullopt;
+  std::memcpy(&snapshot.header, payload.data(), sizeof snapshot.header);
+  payload = payload.subspan(sizeof snapshot.header);
+  const SnapshotHeader& header = snapshot.header;
+  const std::size_t python_bytes = header.python_frames * sizeof(PythonFrame);
+  if (header.python_frames > kMaxPythonFrames || header.stack_bytes > kMaxStackBytes ||
+      payload.size() != python_bytes + header.stack_bytes)
+    return std::nullopt;
+  std::uint64_t above = snapshot.stack_pointer();
+  for (std::uint32_t i = 0; i < header.python_frames; ++i) {
+    PythonFrame frame;
+    std::memcpy(&frame, payload.data() + i * sizeof frame, sizeof frame);
+    if (frame.address < above) break;
+    if (header.entry != 0 && frame.address > header.entry) break;
+    above = frame.address + 1;
+    snapshot.python.push_back(frame);
+  }
+  snapshot.stack = payload.subspan(python_bytes);
+  return snapshot;
+}
+
+}  // namespace lotus::collector

@@ -1,0 +1,25 @@
+// A snapshot as a traced process wrote it, copied and checked (lotus/snapshot.hpp).
+#pragma once
+
+#include <lotus/snapshot.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "packer.hpp"
+
+namespace lotus::collector {
+
+struct Snapshot {
+  SnapshotHeader header{};
+  std::vector<PythonFrame> python;      // innermost first, addresses ascending
+  std::span<const std::uint8_t> stack;  // bytes from the stack pointer upwards; a view of the payload
+
+  std::uint64_t stack_pointer() const { return header.registers[kRegisterRsp]; }
+};
+
+// The snapshot in `payload`; empty if its counts do not fit it. Python frames that cannot be where they say
+// are left out. Registers and stack may hold anything.
+std::optional<Snapshot> parse_snapshot(Bytes payload);
+
+}  // namespace lotus::collector

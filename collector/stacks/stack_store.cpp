@@ -1,0 +1,155 @@
+#include "stack_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lotus::collector {
+namespace {
+
+constexpr std::size_t kMaxStacks = std::size_t{1} << 22;
+constexpr std::size_t kLargePending = std::size_t{1} << 20;
+
+std::string key_of(const FunctionName& function, BinaryId binary) {
+  return fmt::format("{}\n{}\n{}\n{}", binary, function.line, function.file, function.name);
+}
+
+}  // namespace
+
+template <Kind K, class... Values>
+void StackStore::define(const Values&... values) {
+  if (pending_.empty() || pending_.back().size() > kLargePending) {
+    pending_.emplace_back();
+    pending_counts_.push_back(0);
+  }
+  std::vector<std::uint8_t>& body = pending_.back();
+  const std::size_t size = body.size();
+  body.resize(size + encoded_bound<K>(values...));
+  const std::uint8_t* end = encode<K>(body.data() + size, 0, values...);
+  body.resize(static_cast<std::size_t>(end - body.data()));
+  ++pending_counts_.back();
+}
+
+LocationId StackStore::native(std::uint64_t common_address) {
+  Location& location = native_[common_address];
+  if (location.id != 0) return location.id;
+  const BinaryId binary = binary_of(common_address);
+  for (; last_binary_ < binaries_.count(); ++last_binary_) {
+    const Binary& info = binaries_.info(last_binary_ + 1);
+    define<Kind::binary>(last_binary_ + 1, info.path, info.build_id);
+  }
+  location.id = ++last_location_;
+  define<Kind::location>(location.id, binary, offset_of(common_address));
+  return location.id;
+}
+
+LocationId StackStore::nowhere() {
+  if (unknown_ == 0) unknown_ = binaries_.add("[unknown]", "", 0);
+  return native(common_address(unknown_, 0));
+}
+
+LocationId StackStore::python(const FunctionName& function) {
+  LocationId& location = python_[key_of(function, 0)];
+  if (location != 0) return location;
+  location = ++last_location_;
+  define<Kind::location>(location, 0u, python_.size());
+  name_location(location, 0, {{function, function.line}});
+  return location;
+}
+
+std::uint32_t StackStore::function(const FunctionName& function, BinaryId binary) {
+  std::uint32_t& id = functions_[key_of(function, binary)];
+  if (id != 0) return id;
+  id = ++last_function_;
+  define<Kind::function>(id, function.name, binary, function.file, function.line, function.source);
+  return id;
+}
+
+void StackStore::name_location(LocationId location, BinaryId binary, const std::vector<NamedFrame>& frames) {
+  for (std::size_t depth = 0; depth < frames.size(); ++depth) {
+    const std::uint32_t id = function(frames[depth].function, binary);
+    define<Kind::frame>(location, depth, id, frames[depth].line);
+  }
+}
+
+StackId StackStore::child(StackId parent, LocationId location) {
+  const std::uint64_t key = std::uint64_t{parent} << 32 | location;
+  if (const auto known = stacks_.find(key); known != stacks_.end()) return known->second;
+  if (stacks_.size() >= kMaxStacks && parent != 0) return 0;
+  stacks_.emplace(key, ++last_stack_);
+  define<Kind::stack>(last_stack_, parent, location);
+  return last_stack_;
+}
+
+StackId StackStore::stack(const std::vector<LocationId>& locations, bool& cut) {
+  StackId stack = 0;
+  for (auto location = locations.rbegin(); location != locations.rend(); ++location) {
+    stack = child(stack, *location);
+    if (stack != 0) continue;
+    cut = true;
+    return child(0, locations.front());
+  }
+  return stack;
+}
+
+std::vector<std::uint64_t> StackStore::unnamed() const {
+  std::vector<std::uint64_t> addresses;
+  for (const auto& [address, location] : native_)
+    if (!location.named) addresses.push_back(address);
+  std::sort(addresses.begin(), addresses.end());
+  return addresses;
+}
+
+void StackStore::name(std::uint64_t common_address, const std::vector<NamedFrame>& frames) {
+  Location& location = native_[common_address];
+  if (location.named || location.id == 0) return;
+  location.named = true;
+  name_location(location.id, binary_of(common_address), frames);
+}
+
+void StackStore::restore(const Record& record) {
+  const auto id = static_cast<std::uint32_t>(record.u[0]);
+  if (record.kind == Kind::binary) {
+    binaries_.restore(id, std::string(record.s[1]), std::string(record.s[2]));
+    last_binary_ = std::max(last_binary_, id);
+    if (record.s[1] == "[unknown]") unknown_ = id;
+  } else if (record.kind == Kind::location) {
+    last_location_ = std::max(last_location_, id);
+    if (record.u[1] == 0) return;
+    const std::uint64_t address = common_address(static_cast<BinaryId>(record.u[1]), record.u[2]);
+    native_[address].id = id;
+    restored_[id] = address;
+  } else if (record.kind == Kind::stack) {
+    stacks_.emplace(record.u[1] << 32 | static_cast<std::uint32_t>(record.u[2]), id);
+    last_stack_ = std::max(last_stack_, id);
+  } else if (record.kind == Kind::function) {
+    last_function_ = std::max(last_function_, id);
+    const FunctionName function{std::string(record.s[1]), std::string(record.s[3]), record.u[4],
+                                static_cast<NameSource>(record.u[5])};
+    const std::string key = key_of(function, static_cast<BinaryId>(record.u[2]));
+    functions_.emplace(key, id);
+    if (record.u[2] == 0) restored_python_[id] = key;
+  } else if (record.kind == Kind::frame) {
+    if (const auto native = restored_.find(id); native != restored_.end())
+      native_[native->second].named = true;
+    if (const auto python = restored_python_.find(static_cast<std::uint32_t>(record.u[2]));
+        python != restored_python_.end())
+      python_.emplace(python->second, id);
+  }
+}
+
+void StackStore::write(TraceFile& file, Packer& packer, std::uint64_t ticks) const {
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    FrameHeader header = frame_header(FrameType::definitions, 0);
+    header.base_ticks = ticks;
+    header.events = pending_counts_[i];
+    file.add_packed(header, pending_[i], packer);
+  }
+}
+
+void StackStore::commit() {
+  pending_.clear();
+  pending_counts_.clear();
+}
+
+}  // namespace lotus::collector

@@ -1,0 +1,82 @@
+// Every distinct stack of a trace once: a tree of locations, and the definitions that tell of it.
+#pragma once
+
+#include <cstdint>
+#include <lotus/codec.hpp>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "stacks/binaries.hpp"
+#include "trace_file.hpp"
+
+namespace lotus::collector {
+
+using LocationId = std::uint32_t;
+using StackId = std::uint32_t;
+
+struct FunctionName {
+  std::string name;
+  std::string file;        // where it is declared, may be empty
+  std::uint64_t line = 0;  // there, 0 unknown
+  NameSource source = NameSource::unknown;
+};
+
+// A function at a location; several where functions are inlined.
+struct NamedFrame {
+  FunctionName function;
+  std::uint64_t line = 0;  // of the location within the function, 0 unknown
+};
+
+class StackStore {
+ public:
+  explicit StackStore(Binaries& binaries) : binaries_(binaries) {}
+
+  LocationId native(std::uint64_t common_address);
+  LocationId python(const FunctionName& function);
+  // Native code that no module is known for.
+  LocationId nowhere();
+  // The stack of these locations, innermost first; 0 if there are none. `cut` is set where the tree is as
+  // large as it may get: then it is that of the innermost location alone.
+  StackId stack(const std::vector<LocationId>& locations, bool& cut);
+
+  // Native locations without names: their common addresses, ascending.
+  std::vector<std::uint64_t> unnamed() const;
+  // Names a location; `frames` innermost first, not empty.
+  void name(std::uint64_t common_address, const std::vector<NamedFrame>& frames);
+
+  // A definition of an earlier collector.
+  void restore(const Record& record);
+
+  // Adds the definitions that are not in the file yet to its batch. They stay to be added until commit().
+  void write(TraceFile& file, Packer& packer, std::uint64_t ticks) const;
+  void commit();
+
+ private:
+  struct Location {
+    LocationId id = 0;
+    bool named = false;
+  };
+  template <Kind K, class... Values>
+  void define(const Values&... values);
+  std::uint32_t function(const FunctionName& function, BinaryId binary);
+  void name_location(LocationId location, BinaryId binary, const std::vector<NamedFrame>& frames);
+  StackId child(StackId parent, LocationId location);
+
+  Binaries& binaries_;
+  std::unordered_map<std::uint64_t, Location> native_;        // by common address
+  std::map<std::string, LocationId> python_;                  // by name, file and line
+  std::unordered_map<std::uint64_t, StackId> stacks_;         // by parent and location
+  std::unordered_map<std::string, std::uint32_t> functions_;  // by binary, name, file and line
+  std::unordered_map<LocationId, std::uint64_t> restored_;    // binary and offset of an earlier collector's
+  std::unordered_map<std::uint32_t, std::string> restored_python_;  // its Python functions, by function id
+  std::uint32_t last_location_ = 0, last_stack_ = 0, last_function_ = 0, last_binary_ = 0;
+  BinaryId unknown_ = 0;
+  std::vector<std::vector<std::uint8_t>> pending_;  // bodies of definitions not yet in the file
+  std::vector<std::uint32_t> pending_counts_;
+};
+
+}  // namespace lotus::collector

@@ -1,0 +1,51 @@
+// Finds the frames of a snapshot, from its registers and stack bytes and the unwind tables of the binaries,
+// with libunwind.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "stacks/modules.hpp"
+#include "stacks/snapshot.hpp"
+
+namespace lotus::collector {
+
+struct NativeFrame {
+  std::uint64_t address;  // common; a return address less 1. Not common: no module is known there
+  std::uint64_t cfa;      // what lies below belongs to this frame or to inner ones
+};
+
+struct Unwound {
+  std::vector<NativeFrame> frames;  // innermost first; at least the interrupted one
+  bool cut = false;                 // frames outside of the last one are missing
+  bool behind_snapshot = false;     // … because the stack was not copied that far
+  std::uint64_t unknown = 0;        // … because no module is known at this address
+};
+
+struct FunctionExtent {
+  std::uint64_t begin, end;  // offsets in the binary
+};
+
+class Unwinder {
+ public:
+  // `binaries` outlives the unwinder. Throws std::runtime_error if libunwind has no memory.
+  explicit Unwinder(Binaries& binaries);
+  ~Unwinder();
+  Unwinder(const Unwinder&) = delete;
+  Unwinder& operator=(const Unwinder&) = delete;
+
+  // The frames up to the snapshot's `entry`. `modules` has been told to look at the snapshot's time. The
+  // result is valid until the next call.
+  const Unwound& unwind(const Snapshot& snapshot, const Modules& modules);
+
+  // The function that has an unwind entry around `offset`; empty if there is none.
+  std::optional<FunctionExtent> function_at(BinaryId binary, std::uint64_t offset);
+
+ private:
+  struct Space;
+  std::unique_ptr<Space> space_;
+};
+
+}  // namespace lotus::collector
