@@ -3,6 +3,7 @@
 #include <libunwind.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
@@ -10,6 +11,10 @@
 extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t* info,
                                                   unw_proc_info_t* found, int need_unwind_info,
                                                   void* argument);
+
+// What libunwind would resume a thread of its own process with. Its static library names it and has it not;
+// nothing here resumes anything.
+extern "C" int UNW_OBJ(setcontext)(const void*) { std::abort(); }
 
 namespace lotus::collector {
 namespace {
