@@ -67,7 +67,6 @@ class ProcessStacks {
   std::vector<Sample> samples_;
   std::unordered_set<std::uint64_t> hopeless_;  // pages of code that nobody defined while it was waited for
   std::uint64_t hopeless_generation_ = 0;       // of the modules, when that was found
-  std::uint64_t awaited_ = 0;                   // address that a snapshot waits for
 };
 
 }  // namespace lotus::collector
