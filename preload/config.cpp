@@ -61,6 +61,15 @@ void write_line(int descriptor, const char* line) {
   [[maybe_unused]] const ssize_t written = write(descriptor, text, bytes);
 }
 
+TorchOpsLevel read_torch_ops() {
+  const char* value = value_of("LOTUS_TORCH_OPS");
+  if (value == nullptr || std::strcmp(value, "top") == 0) return TorchOpsLevel::top;
+  if (std::strcmp(value, "all") == 0) return TorchOpsLevel::all;
+  if (std::strcmp(value, "0") == 0) return TorchOpsLevel::off;
+  complain("LOTUS_TORCH_OPS", value, "0, top or all");
+  return TorchOpsLevel::top;
+}
+
 }  // namespace
 
 void read_config() {
@@ -70,6 +79,7 @@ void read_config() {
   config.log = value_of("LOTUS_LOG");
   config.autostart = read_switch("LOTUS_AUTOSTART", true);
   config.off = read_switch("LOTUS_OFF", false);
+  config.torch_ops = read_torch_ops();
   config.sample_hz = read_number("LOTUS_SAMPLE_HZ", 4999, "a number from 0 to 4999", config.sample_hz);
 }
 

@@ -3,6 +3,9 @@
 
 namespace lotus {
 
+// Which of PyTorch's operators are counted inside a pipeline's spans.
+enum class TorchOpsLevel { off, top, all };
+
 struct Config {
   const char* output = nullptr;     // LOTUS_OUTPUT; nullptr: named after the program
   const char* directory = nullptr;  // LOTUS_DIR; nullptr: the first usable of the defaults
@@ -10,7 +13,8 @@ struct Config {
   bool autostart = true;            // LOTUS_AUTOSTART
   bool off = false;                 // LOTUS_OFF
   unsigned sample_hz = 0;           // LOTUS_SAMPLE_HZ; 0: no stack sampling
-  char complaint[256] = {};         // what was wrong with a value, for the one line; "" if nothing
+  TorchOpsLevel torch_ops = TorchOpsLevel::top;  // LOTUS_TORCH_OPS
+  char complaint[256] = {};  // what was wrong with a value, for the one line; "" if nothing
 };
 
 extern Config config;

@@ -4,6 +4,7 @@
 #include "classify.hpp"
 #include "handlers.hpp"
 #include "iterators.hpp"
+#include "native/methods.hpp"
 #include "recorder.hpp"
 
 namespace lotus {
@@ -31,6 +32,7 @@ py::Object* iterator_init(Call& call, py::Object* self, py::Object* loader) {
   if (known != nullptr && known->initialising) return call.run();  // the base class's part
   Iterator* iterator = add_iterator(self, loader);
   iterator->initialising = true;
+  hook_imported_modules();  // forked workers inherit it
   const std::uint64_t id = iterator->id;
   const Span span = enter<Kind::start_workers>(id);
   py::Object* result = call.run();

@@ -3,6 +3,8 @@
 #include "classify.hpp"
 #include "handlers.hpp"
 #include "names.hpp"
+#include "native/methods.hpp"
+#include "native/torch_ops.hpp"
 #include "pipeline.hpp"
 #include "recorder.hpp"
 
@@ -55,6 +57,8 @@ py::Object* fetch(Call& call) {
   const BatchName name = batch_being_fetched();
   py::Object* fetcher = role_local(call, 0);
   if (fetcher == nullptr) return call.run();
+  hook_imported_modules();
+  const TorchOps operators;
   const Span span = enter<Kind::fetch>(name.iterator, name.reset, name.batch);
   measure_cpu(span);
   const Owned dataset(plain_attribute(fetcher, names.dataset));

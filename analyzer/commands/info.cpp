@@ -6,6 +6,7 @@
 
 #include "commands/command.hpp"
 #include "info/description.hpp"
+#include "info/hooks.hpp"
 #include "text/output.hpp"
 
 namespace lotus::analyzer {
@@ -19,14 +20,17 @@ struct Options {
 class RecordCounter : public Visitor {
  public:
   bool wants_records() const override { return true; }
-  void on_record(const Stream&, const RecordAt& at) override {
+  void on_record(const Stream& stream, const RecordAt& at) override {
     ++counts[static_cast<std::uint8_t>(at.record.kind)];
+    hooks.add(stream.process->number, at.record);
   }
-  void on_definition(const Process&, const Record& record, std::uint64_t) override {
+  void on_definition(const Process& process, const Record& record, std::uint64_t) override {
     ++counts[static_cast<std::uint8_t>(record.kind)];
+    hooks.add(process.number, record);
   }
 
   KindCounts counts{};
+  HookTotals hooks;
 };
 
 }  // namespace
@@ -41,7 +45,8 @@ Run prepare_info(CLI::App& app) {
       Trace trace(path);
       RecordCounter counter;
       const Reading reading = read_trace(trace, counter);
-      const auto json = describe(trace, reading, counter.counts);
+      auto json = describe(trace, reading, counter.counts);
+      json["hooks"] = counter.hooks.json(trace);
       if (options->json)
         out.write(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
       else

@@ -81,6 +81,20 @@ std::string counts_text(const Json& counts, const char* what, const Terminal& te
   return table.text(terminal);
 }
 
+std::string hooks_text(const Json& hooks, const Terminal& terminal) {
+  Table table({{.title = "name", .right = false},
+               {.title = "library", .right = false, .flexible = true},
+               {"calls"},
+               {"total"},
+               {.title = "bytes", .importance = 1}});
+  for (const auto& hook : hooks) {
+    const auto bytes = hook["bytes"].get<double>();
+    table.add({text_of(hook["name"]), text_of(hook["library"]), count(hook["calls"]),
+               human_time(hook["total_s"].get<double>() * 1e9), bytes > 0 ? human_bytes(bytes) : ""});
+  }
+  return table.text(terminal);
+}
+
 std::string damage_text(const Json& damage, const Terminal& terminal) {
   Table table({{"offset"}, {"bytes"}, {.title = "what", .right = false, .flexible = true}});
   for (const auto& range : damage["ranges"])
@@ -127,6 +141,9 @@ std::string description_text(const Json& json, const Terminal& terminal) {
   std::string out = facts_text(json, terminal);
   out += section(terminal, "Processes", processes_text(json, terminal));
   if (!json["loaders"].empty()) out += section(terminal, "Loaders", loaders_text(json, terminal));
+  if (!json["hooks"].empty())
+    out += section(terminal, "Native entry points  inside the pipeline; times include those below",
+                   hooks_text(json["hooks"], terminal));
   out += section(terminal, "Records", counts_text(json["records"], "kind", terminal));
   out += section(terminal, "Frames", counts_text(json["frames"], "type", terminal));
   if (json["damaged"]["count"].get<std::uint64_t>() > 0)

@@ -32,6 +32,7 @@ class Truth:
         self.next_calls = []  # (loader, epoch, start, ns)
         self.samples = []  # (key, ns)
         self.raised = []  # keys of samples that raised
+        self.native = collections.defaultdict(lambda: [0, 0])  # (op, name) -> calls, bytes
         self.main_pid = None
 
     def batch(self, loader, epoch, number):
@@ -69,6 +70,11 @@ def _read_operations(truth, pid, notes):
         kind, rest = note.split(" ", 1)
         if kind == "raised":
             truth.raised.append(rest)
+            continue
+        if kind == "native":
+            op, name, calls, moved = rest.split()
+            truth.native[op, name][0] += int(calls)
+            truth.native[op, name][1] += int(moved)
             continue
         start, end, text = (rest + " ").split(" ", 2)
         start, end, text = int(start), int(end), text[:-1]

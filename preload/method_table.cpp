@@ -1,0 +1,65 @@
+#include "method_table.hpp"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace lotus {
+namespace {
+
+constexpr std::size_t kMethods = 256;
+constinit ReplacedMethod replaced[kMethods] = {};
+constinit std::size_t replaced_count = 0;
+
+template <std::size_t I>
+void* trampoline(void* a, void* b, void* c, void* d, void* e, void* f) {
+  return replaced[I].wrapper(replaced[I], {a, b, c, d, e, f});
+}
+
+template <std::size_t... I>
+constexpr auto make_trampolines(std::index_sequence<I...>) {
+  struct Table {
+    Method at[sizeof...(I)];
+  };
+  return Table{{trampoline<I>...}};
+}
+constexpr auto kTrampolines = make_trampolines(std::make_index_sequence<kMethods>{});
+
+// Stores the pointer through the kernel, which refuses where memory is read-only instead of faulting.
+bool store(Method* target, Method value) {
+  const int saved = errno;
+  const iovec from{&value, sizeof value};
+  const iovec to{target, sizeof value};
+  const ssize_t stored = process_vm_writev(getpid(), &from, 1, &to, 1, 0);
+  errno = saved;
+  return stored == sizeof value;
+}
+
+}  // namespace
+
+MethodDef* method_of(py::Object* callable) {
+  // PyCFunctionObject: m_ml behind the object header. PyMethodDescrObject: d_method behind PyDescr_COMMON
+  // (type, name, qualname).
+  if (py::is_exactly(callable, py::api.PyCFunction_Type)) return reinterpret_cast<MethodDef**>(callable)[2];
+  if (py::is_exactly(callable, py::api.PyMethodDescr_Type)) return reinterpret_cast<MethodDef**>(callable)[5];
+  return nullptr;
+}
+
+Method original_of(const MethodDef* definition) {
+  for (std::size_t i = 0; i < replaced_count; ++i)
+    if (replaced[i].definition == definition) return replaced[i].real;
+  return definition->method;
+}
+
+bool replace_method(MethodDef* definition, ReplacedMethod::Wrapper wrapper, std::uintptr_t data) {
+  for (std::size_t i = 0; i < replaced_count; ++i)
+    if (replaced[i].definition == definition && replaced[i].wrapper == wrapper) return true;
+  if (replaced_count == kMethods || definition->method == nullptr) return false;
+  replaced[replaced_count] = {definition, definition->method, wrapper, data};
+  // Where the table is read-only the method stays as it is; it is remembered, and not tried again.
+  return store(&definition->method, kTrampolines.at[replaced_count++]);
+}
+
+}  // namespace lotus

@@ -1,0 +1,177 @@
+#include "native/torch_ops.hpp"
+
+#include <link.h>
+
+#include <cstring>
+#include <iterator>
+
+#include "config.hpp"
+#include "native/hooks.hpp"
+#include "native/loaded.hpp"
+
+namespace lotus {
+namespace {
+
+// at::RecordFunctionCallback, the same from 1.13 to 2.14; passed by value. `start` returns a unique_ptr, that
+// is through a pointer to its place.
+struct Callback {
+  void* (*start)(void** context, const void* function);
+  void (*end)(const void* function, void* context);
+  double probability;
+  bool scopes[10];  // at::RecordScope; the first is FUNCTION, operators
+  bool inputs, outputs, ids;
+};
+static_assert(sizeof(Callback) == 40);
+
+struct Torch {
+  unsigned long (*add)(Callback);             // at::addThreadLocalCallback
+  void (*remove)(unsigned long);              // at::removeCallback
+  const char* (*name)(const void* function);  // at::RecordFunction::name() const
+  char library[64];
+};
+constinit Torch torch{};
+enum class Search : std::uint8_t { open, failed, found };
+constinit Search search = Search::open;
+
+// Operators by name. Names are looked up by what they say: an operator's own string may move.
+struct Operator {
+  const char* name;  // published last
+  std::uint32_t hash;
+  HookId hook;
+};
+constexpr std::uint32_t kOperators = 1024;
+constinit Operator operators[kOperators] = {};
+constinit char operator_names[32 * 1024] = {};
+constinit std::size_t operator_names_used = 0;
+
+// Operators under way in this thread.
+struct Running {
+  HookId hook;
+  Thread* thread;
+  std::uint32_t depth;
+  std::uint64_t begin;
+};
+constexpr std::uint32_t kMaxNested = 16;
+struct Nesting {
+  std::uint32_t depth;
+  bool observed;  // for the rest of this thread's life
+  Running running[kMaxNested];
+};
+constinit thread_local Nesting nesting{};
+
+std::uint32_t hash_of(const char* text) {
+  std::uint32_t hash = 0x811c9dc5;
+  for (; *text != '\0'; ++text) hash = (hash ^ static_cast<unsigned char>(*text)) * 0x01000193;
+  return hash;
+}
+
+HookId add_operator(Operator& entry, const char* name, std::uint32_t hash) {
+  const std::size_t size = std::strlen(name) + 1;
+  const std::size_t at = __atomic_fetch_add(&operator_names_used, size, __ATOMIC_RELAXED);
+  if (at + size > sizeof operator_names) return 0;
+  std::memcpy(operator_names + at, name, size);
+  // Two threads that meet in one entry: the one that comes second uses the next entry.
+  std::uint32_t none = 0;
+  if (!__atomic_compare_exchange_n(&entry.hash, &none, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    return 0;
+  entry.hook = add_hook(name, torch.library);
+  __atomic_store_n(&entry.name, operator_names + at, __ATOMIC_RELEASE);
+  return entry.hook;
+}
+
+HookId hook_of(const char* name) {
+  const std::uint32_t hash = hash_of(name) | 1;
+  for (std::uint32_t probe = 0; probe < 32; ++probe) {
+    Operator& entry = operators[(hash / 2 + probe) % kOperators];
+    const std::uint32_t known = __atomic_load_n(&entry.hash, __ATOMIC_ACQUIRE);
+    if (known == 0) return add_operator(entry, name, hash);
+    if (known != hash) continue;
+    const char* text = __atomic_load_n(&entry.name, __ATOMIC_ACQUIRE);
+    if (text != nullptr && std::strcmp(text, name) == 0) return entry.hook;
+  }
+  return 0;
+}
+
+void* operator_starts(void** context, const void* function) {
+  *context = nullptr;
+  Nesting& nested = nesting;
+  const std::uint32_t level = nested.depth++;
+  if (level >= kMaxNested) return context;
+  Running& running = nested.running[level];
+  running.hook = 0;
+  Thread* thread = counting_thread();
+  if (thread == nullptr || (level > 0 && config.torch_ops != TorchOpsLevel::all)) return context;
+  running.hook = hook_of(torch.name(function));
+  if (running.hook == 0) return context;
+  running.thread = thread;
+  running.depth = thread->depth;
+  count_call(*thread, running.hook);
+  running.begin = ticks_now();
+  return context;
+}
+
+void operator_ends(const void*, void*) {
+  Nesting& nested = nesting;
+  if (nested.depth == 0 || --nested.depth >= kMaxNested) return;
+  const Running& running = nested.running[nested.depth];
+  if (running.hook == 0) return;
+  count_return(*running.thread, running.depth, running.hook, ticks_now() - running.begin, 0);
+}
+
+template <class Target>
+bool find(const Loaded& library, const char* name, Target& target) {
+  const Symbol symbol = find_symbol(library, name);
+  void* address = symbol ? symbol.address() : nullptr;
+  std::memcpy(&target, &address, sizeof address);
+  return address != nullptr;
+}
+
+int visit(dl_phdr_info* info, std::size_t, void* result) {
+  const std::string_view name = base_name(info->dlpi_name == nullptr ? "" : info->dlpi_name);
+  if (!name.starts_with("libtorch_cpu.so")) return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i)
+    if (info->dlpi_phdr[i].p_type == PT_LOAD) {
+      *static_cast<const void**>(result) =
+          reinterpret_cast<const void*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+      return 1;
+    }
+  return 0;
+}
+
+// libtorch is loaded long before the first fetch, and never unloaded.
+bool find_torch() {
+  search = Search::failed;
+  const void* inside = nullptr;
+  dl_iterate_phdr(visit, &inside);
+  const Loaded library = inside != nullptr ? find_loaded(inside) : Loaded{};
+  if (!library) return false;
+  const std::string_view name = base_name(library.path());
+  std::memcpy(torch.library, name.data(), name.size() < 63 ? name.size() : 63);
+  const bool complete =
+      find(library, "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE", torch.add) &&
+      find(library, "_ZN2at14removeCallbackEm", torch.remove) &&
+      find(library, "_ZNK2at14RecordFunction4nameEv", torch.name);
+  if (complete) search = Search::found;
+  return complete;
+}
+
+}  // namespace
+
+TorchOps::TorchOps() {
+  if (config.torch_ops == TorchOpsLevel::off || process.off || nesting.observed || nesting.depth > 0) return;
+  if (search != Search::found && (search == Search::failed || !find_torch())) return;
+  Callback callback{operator_starts, operator_ends, 1.0, {true}, false, false, false};
+  handle_ = torch.add(callback);
+  generation_ = process.generation;
+  nesting.observed = true;
+}
+
+TorchOps::~TorchOps() {
+  // What adding and removing costs is nothing to a batch; in the training process it keeps the training step
+  // free of us.
+  if (handle_ == 0 || process.worker || generation_ != process.generation) return;
+  torch.remove(handle_);
+  nesting.observed = false;
+}
+
+}  // namespace lotus
