@@ -1,0 +1,129 @@
+"""Libraries of C and C++ that come, go and fail inside the pipeline; each case is a function below.
+
+    native_libraries.py CASE --libraries DIRECTORY
+
+DIRECTORY has libcaller1.so and libcaller2.so, each linked with a decoder of its own (tests/programs/native). Prints
+what the libraries answered.
+"""
+import ctypes
+import os
+import threading
+import time
+
+from _ctypes import dlclose
+from torch.utils.data import DataLoader, Dataset
+
+import support
+
+CASES = {}
+libraries = None
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def caller(number, mode=ctypes.RTLD_LOCAL):
+    return ctypes.CDLL(os.path.join(libraries, f"libcaller{number}.so"), mode)
+
+
+@case
+def two(_):
+    """Two decoders in one process, by turns: their answers do not mix."""
+    first, second = caller(1), caller(2)
+    return [(first.decode(), second.decode()) for _ in range(100)][-1]
+
+
+@case
+def failing(_):
+    """Exceptions of C++ and long jumps through the decoder's functions, and a sound image between."""
+    library = caller(1)
+    for _ in range(1000):
+        answers = library.fail_by_longjmp(), library.fail_by_exception(), library.decode()
+        assert answers == (1001, 2001, library.decode()), answers
+    return answers
+
+
+@case
+def coming_and_going(_):
+    """Libraries that take each other's place, many times."""
+    answers = set()
+    for number in [1, 2, 2, 1, 1] * 60:
+        library = caller(number)
+        answers.add((number, library.decode(), library.fail_by_longjmp()))
+        dlclose(library._handle)
+    return sorted(answers)
+
+
+@case
+def deep_binding(_):
+    """Nothing comes between a library that is bound deeply and its decoder."""
+    return caller(1, os.RTLD_DEEPBIND | os.RTLD_LOCAL).decode()
+
+
+@case
+def forking(index):
+    """A child of the sample's own, which decodes and reads, and is no business of the tracer's."""
+    library = caller(1)
+    answer = library.decode()
+    child = os.fork()
+    if child == 0:
+        open("/etc/passwd").read()
+        os._exit(library.decode() % 100)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with open(__file__, "rb") as file:
+        return answer, status, len(file.read()) > 0, library.decode()
+
+
+class Samples(Dataset):
+    def __init__(self, function, count):
+        self.function, self.count = function, count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        return self.function(index)
+
+
+def cancelled():
+    """A thread that is cancelled in a system call inside a sample, as a library may do with its threads."""
+    library = caller(1)
+    pthread_cancel = ctypes.CDLL(None).pthread_cancel
+    pthread_cancel.argtypes = [ctypes.c_ulong]
+    inside = threading.Event()
+    readable, _ = os.pipe()
+
+    def wait(_):
+        inside.set()
+        library.wait_for_byte(readable)
+
+    def iterate():
+        for _ in DataLoader(Samples(wait, 1), num_workers=0, batch_size=None):
+            print("not reached")
+
+    thread = threading.Thread(target=iterate, daemon=True)
+    thread.start()
+    inside.wait()
+    time.sleep(0.2)
+    pthread_cancel(thread.ident)
+    time.sleep(0.2)
+    print("threads", len(os.listdir("/proc/self/task")))
+
+
+def main():
+    global libraries
+    options = support.arguments(__doc__, libraries=None, case=None)
+    libraries = options.libraries
+    if options.case == "cancelled":
+        cancelled()
+        options.case = "two"
+    loader = DataLoader(Samples(CASES[options.case], 4), num_workers=options.workers, batch_size=None)
+    for answer in loader:
+        print(answer, flush=True)
+    os._exit(0)  # a cancelled thread is never joined
+
+
+if __name__ == "__main__":
+    main()
