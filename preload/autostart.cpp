@@ -17,6 +17,7 @@
 
 #include "config.hpp"
 #include "session.hpp"
+#include "signals.hpp"
 
 extern char** environ;
 
@@ -95,7 +96,7 @@ int become_collector(void*) {
   [[maybe_unused]] const int moved = chdir("/");
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &standard, nullptr);
+  for (int signal = 1; signal < NSIG; ++signal) real_sigaction(signal, &standard, nullptr);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

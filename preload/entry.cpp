@@ -18,6 +18,7 @@
 #include "recorder.hpp"
 #include "sampler.hpp"
 #include "session.hpp"
+#include "signals.hpp"
 
 namespace lotus {
 namespace {
@@ -82,6 +83,7 @@ int audit(const char* event, py::Object* arguments, void*) {
 
 [[gnu::constructor]] void enter_process() {
   find_real_files();
+  find_real_signals();
   prepare_loaded();
   using Hook = int (*)(const char*, py::Object*, void*);
   using AddHook = int (*)(Hook, void*);

@@ -1,5 +1,6 @@
 #include "sampler.hpp"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -15,6 +16,7 @@
 #include "evaluator.hpp"
 #include "modules.hpp"
 #include "recorder.hpp"
+#include "signals.hpp"
 #include "thread_timers.hpp"
 
 namespace lotus {
@@ -31,8 +33,10 @@ constinit int sample_signal = 0;
 constinit std::uint64_t period_ns = 0;
 constinit std::uint64_t poll_after_ticks = 0;
 constinit std::uint64_t last_poll = 0;
-constinit bool polling = false;
+constinit bool changing = false;
+constinit pid_t owner = 0;  // the process that took the signal
 constinit thread_local bool snapshot_taken = false;
+constinit thread_local int held_signal = 0;  // blocked by hold_samples()
 
 // What the handler knows of the thread that it interrupted.
 struct Subject {
@@ -128,42 +132,52 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   snapshot_taken = true;
 }
 
-void on_signal(int, siginfo_t* info, void* context) {
-  if (info->si_code != SI_TIMER) return;  // somebody else's
+void on_signal(int signal, siginfo_t* info, void* context) {
+  if (!is_of_timers(*info)) return end_by_signal(signal);  // somebody sent it, to a program without a handler
   const int saved = errno;
   take_snapshot(*static_cast<const ucontext_t*>(context), 1 + static_cast<std::uint32_t>(info->si_overrun));
   errno = saved;
 }
 
-// A real-time signal that the program has no use for so far, from the highest down: programs count from the
-// lowest up.
-int take_signal() {
-  for (int signal = SIGRTMAX - 1; signal >= SIGRTMIN; --signal) {
-    struct sigaction action {};
-    if (sigaction(signal, nullptr, &action) != 0 || (action.sa_flags & SA_SIGINFO) != 0 ||
-        action.sa_handler != SIG_DFL)
-      continue;
-    action.sa_sigaction = on_signal;
-    // The alternate stack, where a thread has one: it may have little of its own. Nothing may interrupt the
-    // handler: a jump out of it would leave the ring with a hole.
-    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-    sigfillset(&action.sa_mask);
-    if (sigaction(signal, &action, nullptr) == 0) return signal;
+// Held while the signal or the timers are changed. A handler of the program that ran here could wait for it
+// in vain: signals are blocked.
+class Change {
+ public:
+  enum class How : std::uint8_t { wait, attempt };
+  explicit Change(How how) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved_);
+    while (__atomic_test_and_set(&changing, __ATOMIC_ACQUIRE)) {
+      if (how == How::attempt) return;
+      sched_yield();
+    }
+    held_ = true;
   }
-  return 0;
-}
+  ~Change() {
+    if (held_) __atomic_clear(&changing, __ATOMIC_RELEASE);
+    pthread_sigmask(SIG_SETMASK, &saved_, nullptr);
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+  explicit operator bool() const { return held_; }
 
-bool signal_is_ours() {
-  struct sigaction action {};
-  return sigaction(sample_signal, nullptr, &action) == 0 && action.sa_sigaction == on_signal;
-}
+ private:
+  sigset_t saved_;
+  bool held_ = false;
+};
 
-void change_mask(int how) {
-  if (sample_signal == 0) return;
+sigset_t only(int signal) {
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, sample_signal);
-  pthread_sigmask(how, &set, nullptr);
+  sigaddset(&set, signal);
+  return set;
+}
+
+void stop_sampling(const char* why) {
+  disarm_threads();
+  sampler_on = false;
+  note(why);
 }
 
 // Writes to each page: a copy into fresh ones would cost ten times as much.
@@ -178,7 +192,10 @@ void touch_ring() {
 
 void start_sampler() {
   if (config.sample_hz == 0) return;
-  if (sample_signal == 0) sample_signal = take_signal();
+  const Change change(Change::How::wait);
+  owner = getpid();
+  if (sample_signal == 0 || !has_signal(sample_signal, on_signal))
+    sample_signal = take_signal(on_signal, SIGRTMAX - 1, 0);
   if (sample_signal == 0) {
     note("no signal is free for stack sampling");
     return;
@@ -195,17 +212,38 @@ void start_sampler() {
 
 void poll_sampler() {
   if (!sampler_on || ticks_now() - last_poll < poll_after_ticks) return;
-  if (__atomic_test_and_set(&polling, __ATOMIC_ACQUIRE)) return;
+  const Change change(Change::How::attempt);
+  if (!change || !sampler_on) return;
   last_poll = ticks_now();
-  if (process.off || !signal_is_ours()) {
-    disarm_threads();
-    sampler_on = false;
-    note("stack sampling ended: the program took the signal");
-  } else {
-    define_modules();
-    arm_threads(sample_signal, period_ns);
+  if (process.off || !has_signal(sample_signal, on_signal))
+    return stop_sampling("stack sampling ended: the program took the signal");
+  define_modules();
+  arm_threads(sample_signal, period_ns);
+}
+
+int sample_signal_now() {
+  const int signal = sample_signal;
+  return signal != 0 && owner == static_cast<pid_t>(syscall(SYS_getpid)) ? signal : 0;
+}
+
+bool is_sample(const siginfo_t& info) { return is_sample_signal(info.si_signo) && is_of_timers(info); }
+
+void leave_signal() {
+  const int saved = errno;
+  {
+    const Change change(Change::How::wait);
+    const int left = sample_signal;
+    if (left != 0) {
+      disarm_threads();
+      give_back_signal(left);
+      sample_signal = sampler_on ? take_signal(on_signal, left - 1, left) : 0;
+      if (sampler_on && sample_signal == 0)
+        stop_sampling("stack sampling ended: the program took every signal");
+      else if (sampler_on)
+        arm_threads(sample_signal, period_ns);
+    }
   }
-  __atomic_clear(&polling, __ATOMIC_RELEASE);
+  errno = saved;
 }
 
 void after_operation() {
@@ -214,12 +252,25 @@ void after_operation() {
   define_modules();
 }
 
-void hold_samples() { change_mask(SIG_BLOCK); }
-void resume_samples() { change_mask(SIG_UNBLOCK); }
+void hold_samples() {
+  held_signal = sample_signal;
+  if (held_signal == 0) return;
+  sigset_t before;
+  const sigset_t set = only(held_signal);
+  pthread_sigmask(SIG_BLOCK, &set, &before);
+  if (sigismember(&before, held_signal) == 1) held_signal = 0;  // the program blocks it anyway
+}
+
+void resume_samples() {
+  if (held_signal == 0) return;
+  const sigset_t set = only(held_signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
 
 void forget_sampler() {
   sampler_on = false;
-  polling = false;
+  changing = false;
+  owner = getpid();
   forget_timers();
   forget_modules();
 }
@@ -232,6 +283,9 @@ void after_operation() {}
 void hold_samples() {}
 void resume_samples() {}
 void forget_sampler() {}
+int sample_signal_now() { return 0; }
+bool is_sample(const siginfo_t&) { return false; }
+void leave_signal() {}
 
 #endif
 

@@ -3,6 +3,8 @@
 // takes no lock, unwinds nothing. The collector does the rest (include/lotus/snapshot.hpp).
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 
 namespace lotus {
@@ -18,6 +20,17 @@ void poll_sampler();
 // Called where an operation ends: defines modules that are new if a snapshot was taken in this thread, so
 // that its addresses can be told at once.
 void after_operation();
+
+// The signal that this process takes samples with; 0: none. A child of vfork has none.
+int sample_signal_now();
+inline bool is_sample_signal(int signal) { return signal > 0 && signal == sample_signal_now(); }
+
+// Whether a signal is the sampler's own, not one of the same number that somebody sent.
+bool is_sample(const siginfo_t& info);
+
+// Leaves the signal to the program, with the default action and none of ours pending; samples are taken with
+// another one from now on, or no more if none is free.
+void leave_signal();
 
 // Around fork(): a signal would make the kernel start over, for ever where forking takes longer than a
 // period.

@@ -107,6 +107,10 @@ void arm_threads(int signal, std::uint64_t period_ns) {
   errno = saved;
 }
 
+bool is_of_timers(const siginfo_t& info) {
+  return info.si_code == SI_TIMER && info.si_value.sival_ptr == timers;
+}
+
 void disarm_threads() {
   while (count > 0) stop(count - 1);
 }

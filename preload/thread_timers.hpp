@@ -5,6 +5,8 @@
 // 250) times a second; what passes in between is told as the overrun of the next signal.
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 
 namespace lotus {
@@ -13,6 +15,9 @@ namespace lotus {
 // directory listing and a system call a thread: some 10 µs. Any thread, one at a time; not in a signal
 // handler.
 void arm_threads(int signal, std::uint64_t period_ns);
+
+// Whether a signal comes from one of them.
+bool is_of_timers(const siginfo_t& info);
 
 // Stops all of them.
 void disarm_threads();

@@ -29,4 +29,12 @@
       S(jpeg_read_raw_data, false) S(jpeg_crop_scanline, false) S(jpeg_skip_scanlines, false)              \
           S(jpeg_finish_decompress, false) S(jpeg12_read_scanlines, false) S(jpeg16_read_scanlines, false) \
               S(jpeg12_read_raw_data, false) S(jpeg12_crop_scanline, false) S(jpeg12_skip_scanlines, false)
+
+// S(symbol, rule): what libc's functions for signals are given; see signals.cpp.
+#define LOTUS_SIGNAL_SYMBOLS(S)                                                                            \
+  S(sigaction, action) S(__sigaction, action)                                                              \
+  S(signal, handler) S(bsd_signal, handler) S(sysv_signal, handler) S(__sysv_signal, handler)              \
+  S(sigset, handler) S(sigignore, handler) S(siginterrupt, handler)                                        \
+  S(sigwait, wait_number) S(sigwaitinfo, wait_info) S(sigtimedwait, wait_time)                             \
+  S(sigpending, pending) S(signalfd, descriptor)
 // clang-format on

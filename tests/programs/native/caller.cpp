@@ -1,8 +1,8 @@
-// A library that decodes with the libjpeg that it was linked with. Each function returns a number in which that
-// library's own has left its mark.
+// A library that decodes with the libjpeg that it was linked with. Each function returns a number in which
+// that library's own has left its mark.
 #include <unistd.h>
 
-#include "decoder.h"
+#include "decoder.hpp"
 
 static decompressor make() {
   decompressor image = {};
@@ -14,7 +14,8 @@ extern "C" {
 int decode() {
   decompressor image = make();
   int sum = jpeg_read_header(&image, 1) + 10 * jpeg_start_decompress(&image);
-  for (unsigned line = 0; line < 3; ++line) sum += 100 * static_cast<int>(jpeg_read_scanlines(&image, nullptr, line));
+  for (unsigned line = 0; line < 3; ++line)
+    sum += 100 * static_cast<int>(jpeg_read_scanlines(&image, nullptr, line));
   return sum;
 }
 

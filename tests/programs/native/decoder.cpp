@@ -2,7 +2,7 @@
 //   -DANSWER=N   that number
 #include <csetjmp>
 
-#include "decoder.h"
+#include "decoder.hpp"
 
 static void* alloc_small() { return nullptr; }
 static manager memory = {alloc_small};

@@ -1,0 +1,20 @@
+"""Programs that use every signal, beside the one that stack samples are taken with: nothing changes for them."""
+import pytest
+
+import harness
+
+CASES = ["defaults", "ignored", "handled", "one_handled", "asked", "awaited", "described", "forked", "killed"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_same_with_and_without(case, tracer):
+    command = harness.program("signals", "--case", case)
+    log = tracer.directory / "log"
+    bare = harness.run(command)
+    traced, trace = tracer.trace(command, LOTUS_SAMPLE_HZ="4999", LOTUS_LOG=log)
+    assert traced.visible == bare.visible
+    assert bare.code == (-63 if case == "killed" else 0)
+    assert trace.info["records"]["stack"] > 10, "nothing was sampled"
+    # Where the program leaves a signal unused, sampling goes on with it.
+    ended = log.exists() and "stack sampling ended" in log.read_text()
+    assert ended == (case in ("ignored", "handled"))
