@@ -13,7 +13,8 @@ namespace lotus::collector {
 namespace {
 
 constexpr std::uint64_t kBusyPause = 5 * kMillisecond;
-constexpr std::uint64_t kHurriedPause = kMillisecond;  // a ring fills quickly
+constexpr std::uint64_t kHurriedPause = kMillisecond;       // a ring fills quickly
+constexpr std::uint64_t kFillingPause = 20 * kMillisecond;  // something is in a ring
 constexpr std::uint64_t kIdlePause = 100 * kMillisecond;
 constexpr std::uint64_t kNothingPause = kSecond;  // no traced program at all
 constexpr double kFillsQuickly = 0.25;
@@ -110,7 +111,7 @@ void Collector::visit_sessions(std::uint64_t now_ns) {
   } else if (news) {
     pause_ns_ = kBusyPause;
   } else {
-    pause_ns_ = std::clamp(pause_ns_ * 2, kBusyPause, kIdlePause);
+    pause_ns_ = std::clamp(pause_ns_ * 2, kBusyPause, fullest > 0 ? kFillingPause : kIdlePause);
   }
   if (!sessions_.empty() || finder_.any_waiting()) busy_at_ns_ = now_ns;
 }

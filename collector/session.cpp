@@ -68,7 +68,7 @@ double Session::visit(std::uint64_t now_ns, bool insist) {
   if (now_ns >= next_clock_ns_ && !write_clock(now_ns)) return 0;
   double fullest = 0;
   for (auto& process : processes_) {
-    if (!visit_process(process, now_ns, fullest)) break;
+    if (!visit_process(process, now_ns, insist, fullest)) break;
     failing_since_ns_ = retry_at_ns_ = 0;
   }
   std::erase(processes_, nullptr);
@@ -139,11 +139,12 @@ bool Session::write_clock(std::uint64_t now_ns) {
   return true;
 }
 
-bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, double& fullest) {
+bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, bool all,
+                            double& fullest) {
   if (process->number() == 0) number(*process);
   const bool dead = process->dead();  // found out first: what is gathered then is all there will be
   if (!process->written_before()) {
-    fullest = std::max(fullest, process->gather(*file_, packer_, now_ns));
+    fullest = std::max(fullest, process->gather(*file_, packer_, now_ns, all));
     if (dead)
       process->gather_end(*file_, packer_, read_clock_pair(identity_.clock_source, identity_.tick_shift));
     if (!file_->write_batch()) {

@@ -40,7 +40,7 @@ class Session {
   // Writes what is new; of processes that ended, everything, and deletes their segments, but for the last
   // one: it stands until the trace is closed, so that a collector that is killed before that leaves
   // something for the next one to close the trace for. While the trace cannot be written, tries again
-  // each second; `insist`: now. Returns how full the fullest ring was.
+  // each second; `insist`: now, and nothing stays in a ring. Returns how full the fullest ring was.
   double visit(std::uint64_t now_ns, bool insist = false);
 
   // Every process has ended and is written, and no new one came for a while.
@@ -62,7 +62,8 @@ class Session {
   bool start_file();
   void restore_stacks(const std::vector<DefinitionBody>& definitions);
   bool write_clock(std::uint64_t now_ns);
-  bool visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, double& fullest);
+  bool visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, bool all,
+                     double& fullest);
   void number(TracedProcess& process);
   bool failed(int error, const std::string& path, std::uint64_t now_ns);
   bool all_dead() const;

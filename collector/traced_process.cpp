@@ -14,6 +14,10 @@ constexpr std::uint64_t kDefinitionPatience = kSecond;
 // How long a snapshot waits for the definition of a module that it needs.
 constexpr std::uint64_t kModulePatience = 300 * kMillisecond;
 
+// How long snapshots gather in their ring, or how full it gets: a frame that holds few is mostly header.
+constexpr std::uint64_t kSnapshotPause = kSecond;
+constexpr unsigned kSnapshotShare = 8;  // of the ring
+
 // `stored` is what `record` says it is, as far as that can be seen without decoding it.
 bool plausible(const RingRecord& record, Bytes stored) {
   if (record.kind != RingKind::chunk || record.raw_bytes > kMaxRawFrame) return false;
@@ -52,7 +56,7 @@ bool TracedProcess::dead() {
   return dead_;
 }
 
-double TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now_ns) {
+double TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all) {
   announce(file);
   // The head is noted before the definitions are read: every chunk before it finds its definitions
   // among them.
@@ -65,7 +69,8 @@ double TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now_
   const bool complete = gather_definitions(file, packer);
   if (!definitions_may_wait(now_ns, complete)) {
     gather_chunks(file, limit);
-    gather_snapshots(file, packer, snapshot_limit, now_ns);
+    if (snapshots_are_due(snapshot_limit, now_ns) || all)
+      gather_snapshots(file, packer, snapshot_limit, now_ns);
   }
   return fullest;
 }
@@ -157,6 +162,13 @@ void TracedProcess::gather_chunks(TraceFile& file, std::uint64_t limit) {
   });
 }
 
+bool TracedProcess::snapshots_are_due(std::uint64_t limit, std::uint64_t now_ns) {
+  const std::uint64_t waiting = limit - now_.snapshots.position();
+  if (snapshots_since_ns_ == 0) snapshots_since_ns_ = now_ns;
+  return waiting == 0 || dead_ || waiting > now_.snapshots.bytes() / kSnapshotShare ||
+         now_ns - snapshots_since_ns_ >= kSnapshotPause;
+}
+
 void TracedProcess::gather_snapshots(TraceFile& file, Packer& packer, std::uint64_t limit,
                                      std::uint64_t now_ns) {
   RingCursor& ring = now_.snapshots;
@@ -164,14 +176,17 @@ void TracedProcess::gather_snapshots(TraceFile& file, Packer& packer, std::uint6
   read_ring(ring, limit, [&](const RingRecord& record, const std::uint8_t* payload) {
     return take_snapshot(record, payload, crowded, now_ns);
   });
-  if (ring.position() == limit) stacks_->caught_up();
+  if (ring.position() == limit) {
+    stacks_->caught_up();
+    snapshots_since_ns_ = 0;
+  }
   stacks_->write(file, packer, number_, ring.position());
 }
 
 // False: it stays in the ring for now. `crowded`: there is no room to wait.
 bool TracedProcess::take_snapshot(const RingRecord& record, const std::uint8_t* payload, bool crowded,
                                   std::uint64_t now_ns) {
-  if (stacks_->full()) return false;
+  if (stacks_->full() && !dead_) return false;
   if (now_.snapshots.position() < snapshots_had_) return true;
   scratch_.assign(payload, payload + record.stored_bytes);
   if (segment_->torn()) return true;

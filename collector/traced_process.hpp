@@ -34,9 +34,10 @@ class TracedProcess {
   // Its segment was replaced by a new one of the same process: nobody writes to this one any more.
   void declare_dead() { dead_ = true; }
 
-  // Adds to the batch of `file` what is new in the rings: definitions first. Returns how full the fuller
-  // one of events and snapshots was, 0 to 1.
-  double gather(TraceFile& file, Packer& packer, std::uint64_t now_ns);
+  // Adds to the batch of `file` what is new in the rings: definitions first. Snapshots stay in their ring
+  // until they are many or old, or the process is dead, or `all`. Returns how full the fuller one of events
+  // and snapshots was, 0 to 1.
+  double gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all);
   // For a dead process, after gather(): adds its open chunks and its end.
   void gather_end(TraceFile& file, Packer& packer, ClockPair seen);
   // The batch is in the file: its bytes are given back to the process.
@@ -58,6 +59,7 @@ class TracedProcess {
   void announce(TraceFile& file);
   bool gather_definitions(TraceFile& file, Packer& packer);
   void gather_chunks(TraceFile& file, std::uint64_t limit);
+  bool snapshots_are_due(std::uint64_t limit, std::uint64_t now_ns);
   void gather_snapshots(TraceFile& file, Packer& packer, std::uint64_t limit, std::uint64_t now_ns);
   bool take_snapshot(const RingRecord& record, const std::uint8_t* payload, bool crowded,
                      std::uint64_t now_ns);
@@ -80,6 +82,7 @@ class TracedProcess {
   std::uint64_t definitions_had_ = 0;  // position up to which an earlier collector wrote them
   std::uint64_t snapshots_had_ = 0;    // the same of snapshots
   std::unique_ptr<ProcessStacks> stacks_;
+  std::uint64_t snapshots_since_ns_ = 0;       // when some were first seen in the ring, 0: none are there
   std::uint64_t snapshot_waits_since_ns_ = 0;  // for definitions
   std::uint64_t hole_since_ns_ = 0;            // when a definition was first found unfinished
   std::vector<std::uint8_t> scratch_;

@@ -97,6 +97,13 @@ void ProcessStacks::write(TraceFile& file, Packer& packer, std::uint32_t process
 void ProcessStacks::commit() {
   if (!samples_.empty()) stacks_.store.commit();
   samples_.clear();
+  if (caught_up_) modules_.forget_gone();
+  caught_up_ = false;
+}
+
+void ProcessStacks::rollback() {
+  samples_.clear();
+  caught_up_ = false;
 }
 
 }  // namespace lotus::collector

@@ -36,15 +36,15 @@ class ProcessStacks {
   };
   // Unwinds a snapshot and keeps its sample. `may_wait`: there is time to wait for definitions.
   Taken take(const RingRecord& record, Bytes payload, bool may_wait);
-  // Every snapshot so far has been taken.
-  void caught_up() { modules_.forget_gone(); }
+  // Every snapshot so far has been taken; holds from commit().
+  void caught_up() { caught_up_ = true; }
 
   // Adds what was taken to the batch: definitions of new stacks, then the samples. `position`: in the stack
   // ring, up to which it was read.
   void write(TraceFile& file, Packer& packer, std::uint32_t process, std::uint64_t position);
   void commit();
   // The samples taken since commit() are forgotten: they will be taken again.
-  void rollback() { samples_.clear(); }
+  void rollback();
   // Enough for a frame.
   bool full() const { return samples_.size() >= kSamplesPerFrame; }
 
@@ -65,6 +65,7 @@ class ProcessStacks {
   std::unordered_map<std::uint64_t, LocationId> code_locations_;
   std::vector<LocationId> locations_;  // of the snapshot at hand
   std::vector<Sample> samples_;
+  bool caught_up_ = false;
   std::unordered_set<std::uint64_t> hopeless_;  // pages of code that nobody defined while it was waited for
   std::uint64_t hopeless_generation_ = 0;       // of the modules, when that was found
 };
