@@ -3,6 +3,8 @@
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "names/demangle.hpp"
 #include "names/dwarf_names.hpp"
 #include "names/symbol_table.hpp"
@@ -14,10 +16,12 @@ constexpr std::uint64_t kPage = 4096;
 
 // libdwfl asks for the file of the module that it was told of.
 int find_elf(Dwfl_Module*, void** user, const char*, Dwarf_Addr, char** file_name, Elf** elf) {
-  const auto image = static_cast<const ElfFile*>(*user)->image();
+  const ElfFile& file = *static_cast<const ElfFile*>(*user);
+  const auto image = file.image();
   // Never written to: libelf copies what it must change.
   *elf = elf_memory(const_cast<char*>(reinterpret_cast<const char*>(image.data())), image.size());
-  *file_name = nullptr;
+  // Debugging information is looked for beside it.
+  *file_name = file.path().empty() ? nullptr : strdup(file.path().c_str());
   return -1;
 }
 

@@ -19,6 +19,8 @@ class ElfFile {
   // The vDSO of this process, which is that of every process of this kernel; nullptr if there is none.
   static std::unique_ptr<ElfFile> vdso();
 
+  // What it was opened as, empty for the vDSO.
+  const std::string& path() const { return path_; }
   // GNU build id in hex, empty if it has none.
   const std::string& build_id() const { return build_id_; }
   // Virtual address of .eh_frame_hdr and its bytes; 0 if there is none.
@@ -42,6 +44,7 @@ class ElfFile {
   bool parse();
   void find_build_id(std::span<const std::uint8_t> notes, std::uint64_t align);
 
+  std::string path_;
   std::unique_ptr<GuardedMapping> mapping_;
   std::span<const std::uint8_t> image_;
   std::vector<Load> loads_;
