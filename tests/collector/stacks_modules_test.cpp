@@ -20,7 +20,7 @@ namespace {
 SnapshotParts taken;
 
 extern "C" void lotus_test_take() {
-  taken = snapshot_here();
+  taken = snapshot_here(4096);
   asm volatile("" ::: "memory");
 }
 
