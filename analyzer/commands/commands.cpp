@@ -23,8 +23,10 @@ constexpr Command kCommands[] = {
      "Prints one row per batch in order of loader, epoch and batch. Several traces are listed one after the "
      "other.",
      prepare_batches},
-    {"timeline", "Chrome trace JSON for ui.perfetto.dev and chrome://tracing",
-     "Writes a timeline of processes, threads, batches, samples and ops.", prepare_timeline},
+    {"timeline", "a timeline for ui.perfetto.dev and chrome://tracing",
+     "Writes a timeline of processes, threads, batches, samples and ops; with --merge also of what the PyTorch\n"
+     "profiler recorded in the same run.",
+     prepare_timeline},
     {"whatif", "what more workers, a cheaper operation or a faster training step would do",
      "Replays the recorded batches through a model of the DataLoader, first as recorded, then as asked.\n"
      "What is not asked for stays as recorded.",

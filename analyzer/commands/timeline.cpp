@@ -1,14 +1,17 @@
-// `timeline`: Chrome trace JSON, written while the trace streams by.
+// `timeline`: Chrome trace JSON or Perfetto's own format, written while the trace streams by.
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "commands/command.hpp"
-#include "model/numbering.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
 #include "timeline/chrome.hpp"
+#include "timeline/drawing.hpp"
+#include "timeline/perfetto.hpp"
+#include "timeline/profile.hpp"
 #include "trace/error.hpp"
 
 namespace lotus::analyzer {
@@ -17,23 +20,85 @@ namespace {
 struct Options {
   std::vector<std::string> traces;
   std::string output;
+  std::string profile;
+  std::string format = "chrome";
   bool coarse = false;
+  bool force = false;
 };
+
+struct Drawing {
+  Trace& trace;
+  const Numbering& numbering;
+  Lanes& lanes;
+  const Reading& reading;
+  const std::optional<Profile>& profile;
+  bool coarse;
+  Output& out;
+};
+
+void draw_chrome(const Drawing& drawing) {
+  ChromeTimeline timeline(drawing.trace, drawing.numbering, drawing.lanes, drawing.reading, drawing.coarse,
+                          drawing.out);
+  timeline.begin(drawing.profile ? &*drawing.profile : nullptr);
+  read_trace(drawing.trace, timeline);
+  if (drawing.profile) timeline.merge(*drawing.profile);
+  timeline.end();
+}
+
+void draw_perfetto(const Drawing& drawing) {
+  const auto& whole = drawing.reading.whole;
+  const std::uint64_t first = whole.records == 0 ? drawing.trace.header.created.ticks : whole.first;
+  PerfettoTimeline timeline(drawing.trace, drawing.numbering, drawing.lanes, drawing.trace.clock.ns(first),
+                            drawing.coarse, drawing.out);
+  read_trace(drawing.trace, timeline);
+  timeline.end();
+  if (drawing.profile) timeline.merge(*drawing.profile);
+}
+
+struct Format {
+  const char* name;
+  const char* suffix;  // of the default output
+  void (*draw)(const Drawing& drawing);
+};
+constexpr Format kFormats[] = {{"chrome", ".json", draw_chrome}, {"perfetto", ".pftrace", draw_perfetto}};
+
+const Format& format_of(const Options& options) {
+  for (const auto& format : kFormats)
+    if (options.format == format.name) return format;
+  throw WrongUsage(fmt::format("--format {}: choose chrome or perfetto", escaped(options.format)));
+}
+
+std::string target_of(const Options& options, const std::string& path) {
+  const std::string target = options.output.empty() ? path + format_of(options).suffix : options.output;
+  std::error_code ignored;
+  for (const auto& input : {path, options.profile})
+    if (target != "-" && std::filesystem::equivalent(target, input, ignored))
+      throw WrongUsage(fmt::format("-o {}: is the {} itself; choose another name", escaped(target),
+                                   input == path ? "trace" : "profile"));
+  return target;
+}
+
+// The profile, if one is to be merged; throws where it cannot be.
+std::optional<Profile> profile_for(const Options& options, const Trace& trace, const Reading& reading,
+                                   Lanes& lanes) {
+  if (options.profile.empty()) return std::nullopt;
+  std::optional<Profile> profile(options.profile);
+  for (const auto& [number, process] : trace.catalog.processes()) lanes.pid_of(*process);
+  profile->check_same_run(trace.source.path(), trace.clock.ns(reading.whole.first),
+                          trace.clock.ns(reading.whole.last), lanes);
+  return profile;
+}
 
 void write_timeline(const Options& options, const std::string& path) {
   Trace trace(path);
-  const std::string target = options.output.empty() ? path + ".json" : options.output;
-  std::error_code ignored;
-  if (target != "-" && std::filesystem::equivalent(target, path, ignored))
-    throw WrongUsage(fmt::format("-o {}: is the trace itself; choose another name", escaped(target)));
-  Numbering numbering;
-  const Reading reading = read_trace(trace, numbering);
-  numbering.settle();
-  Output out(target);
-  ChromeTimeline timeline(trace, numbering, reading, options.coarse, out);
-  timeline.begin();
-  read_trace(trace, timeline);
-  timeline.end();
+  const std::string target = target_of(options, path);
+  Lanes lanes;
+  Outline outline(lanes);
+  const Reading reading = read_trace(trace, outline);
+  outline.settle();
+  const auto profile = profile_for(options, trace, reading, lanes);
+  Output out(target, options.force);
+  format_of(options).draw({trace, outline, lanes, reading, profile, options.coarse, out});
   out.close();
   if (target == "-") return;
   const std::string line =
@@ -46,10 +111,16 @@ void write_timeline(const Options& options, const std::string& path) {
 Run prepare_timeline(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_traces(app, options->traces);
-  app.add_option("-o,--output", options->output, "default: TRACE.json; - is standard output")
+  app.add_option("-o,--output", options->output, "default: TRACE.json or TRACE.pftrace; - is standard output")
       ->type_name("FILE");
+  app.add_option("--format", options->format, "chrome (JSON) or perfetto (its own format)")
+      ->capture_default_str();
+  app.add_option("--merge", options->profile, "a profile that torch.profiler exported in the same run")
+      ->type_name("PROFILE.json");
   app.add_flag("--coarse", options->coarse, "batches only");
+  app.add_flag("--force", options->force, "replace the output if it exists");
   return [options] {
+    format_of(*options);
     const auto traces = chosen_traces(options->traces);
     if (traces.size() > 1 && !options->output.empty())
       throw WrongUsage("-o names one file, but there are several traces; leave it out, or name one trace");

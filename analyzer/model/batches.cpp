@@ -41,6 +41,12 @@ bool complete(const Batch& batch) {
 
 }  // namespace
 
+BatchKey key_of_fetch(const Stream& stream, const OpenSpan& fetch) {
+  const auto& fields = fetch.fields;
+  const bool by_training = fields[0] != 0;
+  return by_training ? own_key(stream, fields.data()) : worker_key(stream, fields[1], fields[2]);
+}
+
 void BatchTable::on_span(Stream& stream, const Span& span) {
   switch (span.kind()) {
     case Kind::fetch:
@@ -68,8 +74,7 @@ void BatchTable::on_span(Stream& stream, const Span& span) {
 void BatchTable::on_fetch(Stream& stream, const Span& span) {
   const auto& fields = span.data.fields;
   const bool by_training = fields[0] != 0;
-  const BatchKey key =
-      by_training ? own_key(stream, fields.data()) : worker_key(stream, fields[1], fields[2]);
+  const BatchKey key = key_of_fetch(stream, span.data);
   stream.batches.fetch_reset = fields[1];
   Batch& batch = row(key);
   batch.fetch = interval(span);

@@ -13,6 +13,9 @@ namespace lotus::analyzer {
 
 class Visitor;
 
+// The batch that a `fetch` span of the stream makes.
+BatchKey key_of_fetch(const Stream& stream, const OpenSpan& fetch);
+
 class BatchTable {
  public:
   // Batches that were fetched and consumed wait for records about their transfer until this many do.

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "text/escape.hpp"
@@ -13,12 +14,19 @@ namespace lotus::analyzer {
 
 Output::Output() : name_("standard output"), file_(stdout), owned_(false) {}
 
-Output::Output(const std::string& path) : name_(escaped(path)), file_(stdout), owned_(path != "-") {
+Output::Output(const std::string& path) : Output(path, true) {}
+
+Output::Output(const std::string& path, bool replace)
+    : name_(escaped(path)), file_(stdout), owned_(path != "-") {
   if (!owned_) {
     name_ = "standard output";
     return;
   }
-  file_ = std::fopen(path.c_str(), "we");
+  std::error_code ignored;
+  const bool device = std::filesystem::is_other(path, ignored);  // as /dev/null: nothing is lost there
+  file_ = std::fopen(path.c_str(), replace || device ? "we" : "wxe");
+  if (file_ == nullptr && errno == EEXIST)
+    throw WrongUsage(fmt::format("{}: exists; give --force to replace it, or -o another name", name_));
   if (file_ == nullptr) fail(errno);
 }
 

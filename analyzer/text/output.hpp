@@ -13,6 +13,8 @@ class Output {
   Output();
   // A file, replaced if it exists; "-" is standard output. Throws Unusable when it cannot be made.
   explicit Output(const std::string& path);
+  // The same; unless `replace`, a file that exists is left as it is, and WrongUsage thrown.
+  Output(const std::string& path, bool replace);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();

@@ -9,36 +9,29 @@
 namespace lotus::analyzer {
 namespace {
 
-const char* category_of(const OpenSpan& span) {
-  switch (span.kind) {
-    case Kind::op:
-      return span.op->role == OpRole::runner ? "runner" : "op";
-    case Kind::sample:
-    case Kind::samples:
-      return "sample";
-    case Kind::put:
-    case Kind::serialize:
-    case Kind::send:
-    case Kind::receive:
-    case Kind::deserialize:
-    case Kind::pin:
-      return "transfer";
-    default:
-      return "loop";
-  }
-}
-
 std::string signed_micros(std::int64_t ns) {
   const auto size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
 }
 
+std::string batch_args(const BatchLabel& label, bool out_of_order) {
+  std::string args =
+      fmt::format(R"({{"External id":{},"correlation":{},"batch":{})", label.id(), label.id(), label.batch);
+  if (label.loader) args += fmt::format(R"(,"loader":{})", *label.loader);
+  if (label.epoch) args += fmt::format(R"(,"epoch":{})", *label.epoch);
+  if (out_of_order) args += R"(,"out_of_order":true)";
+  return args + "}";
+}
+
+std::string quoted(const std::string& name) { return '"' + name + '"'; }
+
 }  // namespace
 
-ChromeTimeline::ChromeTimeline(const Trace& trace, const Numbering& numbering, const Reading& reading,
-                               bool coarse, Output& out)
+ChromeTimeline::ChromeTimeline(const Trace& trace, const Numbering& numbering, Lanes& lanes,
+                               const Reading& reading, bool coarse, Output& out)
     : trace_(trace),
       numbering_(numbering),
+      lanes_(lanes),
       coarse_(coarse),
       out_(out),
       base_ns_(trace.clock.ns(reading.whole.records == 0 ? trace.header.created.ticks : reading.whole.first)),
@@ -46,15 +39,24 @@ ChromeTimeline::ChromeTimeline(const Trace& trace, const Numbering& numbering, c
 
 std::string ChromeTimeline::micros(std::int64_t ns) const { return signed_micros(ns - base_ns_); }
 
-void ChromeTimeline::begin() {
+void ChromeTimeline::begin(const Profile* profile) {
+  if (profile != nullptr) base_ns_ = std::min(base_ns_, profile->first());
   out_.write(fmt::format(R"({{"displayTimeUnit":"ms","otherData":{{"tracer":"lotus","trace":{},)"
                          R"("start_realtime_ns":"{}"}},"traceEvents":[)",
                          json_string(trace_.source.path()), base_ns_));
 }
 
 void ChromeTimeline::end() {
-  for (const auto& text : lanes_.metadata()) event(text);
+  for (const auto& name : lanes_.processes()) metadata("process", name);
+  for (const auto& name : lanes_.threads()) metadata("thread", name);
   out_.write("\n]}\n");
+}
+
+void ChromeTimeline::metadata(const char* what, const Lanes::Name& name) {
+  event(fmt::format(R"({{"name":"{}_name","ph":"M","pid":{},"tid":{},"args":{{"name":{}}}}})", what,
+                    name.lane.pid, name.lane.tid, json_string(name.text)));
+  event(fmt::format(R"({{"name":"{}_sort_index","ph":"M","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
+                    what, name.lane.pid, name.lane.tid, name.order));
 }
 
 void ChromeTimeline::event(std::string_view text) {
@@ -124,56 +126,67 @@ void ChromeTimeline::on_point(const Stream& stream, const Record& record, std::u
   const std::uint64_t outstanding = record.u[record.kind == Kind::queued ? 3 : 4];
   const Loader* loader = stream.process->loader_of(record.u[0]);
   const Lane lane = lanes_.of(stream, Kind::next);
-  event(fmt::format(R"({{"name":"queue depth{}","ph":"C","pid":{},"ts":{},"args":{{"batches":{}}}}})",
-                    loader == nullptr ? "" : fmt::format(" (loader {})", loader->id), lane.pid,
-                    micros(trace_.clock.ns(ticks)), outstanding));
-}
-
-std::string ChromeTimeline::batch_args(const Batch& batch, std::uint64_t number) const {
-  const auto id = -1 - static_cast<std::int64_t>(number);
-  std::string args =
-      fmt::format(R"({{"External id":{},"correlation":{},"batch":{})", id, id, batch.key.batch);
-  const Process& training = *batch.key.training;
-  if (const Loader* loader = training.loader_of(batch.key.iterator))
-    args += fmt::format(R"(,"loader":{})", loader->id);
-  const auto epoch = training.epochs.find({batch.key.iterator, batch.key.reset});
-  if (epoch != training.epochs.end()) args += fmt::format(R"(,"epoch":{})", epoch->second.number);
-  if (batch.out_of_order) args += R"(,"out_of_order":true)";
-  return args + "}";
+  event(fmt::format(R"({{"name":"{}","ph":"C","pid":{},"ts":{},"args":{{"batches":{}}}}})",
+                    of_loader("queue depth", loader), lane.pid, micros(trace_.clock.ns(ticks)), outstanding));
 }
 
 void ChromeTimeline::on_batch(const Batch& batch) {
-  const auto number = numbering_.of(batch.key);
-  if (!number) return;
-  const std::string args = batch_args(batch, *number);
-  if (batch.fetch.known()) fetched(batch, *number, args);
-  if (batch.waited()) waited(batch, *number, args);
-  if (batch.consumed != kUnknown) consumed(batch, *number, args);
+  const auto label = label_of(batch.key, numbering_);
+  if (!label) return;
+  const std::string args = batch_args(*label, batch.out_of_order);
+  if (batch.fetch.known()) fetched(batch, label->number, args);
+  if (batch.waited()) waited(batch, label->number, args);
+  if (batch.consumed != kUnknown) consumed(batch, label->number, args);
 }
 
 void ChromeTimeline::fetched(const Batch& batch, std::uint64_t number, std::string_view args) {
   const Lane lane = lanes_.of(*batch.worker, batch.fetch_stream);
   const std::int64_t start = trace_.clock.ns(batch.fetch.start);
   const std::int64_t end = trace_.clock.ns(batch.fetch.end);
-  slice({fmt::format("\"SBatchPreprocessed_{}\"", number), "user_annotation", lane, start,
+  slice({quoted(preprocessed_name(number)), kBatchCategory, lane, start,
          std::max<std::int64_t>(0, end - start), args});
   // The arrow starts at the end of preprocessing, and must lie inside its slice to be drawn from it.
-  if (batch.consumed != kUnknown) flow(true, number, lane, std::max(start, end - 1));
+  if (batch.consumed != kUnknown) flow(true, arrow_of(number), lane, std::max(start, end - 1));
 }
 
 void ChromeTimeline::waited(const Batch& batch, std::uint64_t number, std::string_view args) {
   const std::int64_t ns =
       batch.out_of_order ? kOutOfOrderNs : trace_.clock.between(batch.wait.start, batch.wait.end);
-  slice({fmt::format("\"SBatchWait_{}\"", number), "user_annotation", lanes_.batches_of(*batch.key.training),
-         trace_.clock.ns(batch.wait.start), ns, args});
+  const Lane lane = lanes_.of(batch.key, batch.out_of_order ? Outcome::early : Outcome::waited);
+  slice({quoted(wait_name(number)), kBatchCategory, lane, trace_.clock.ns(batch.wait.start), ns, args});
 }
 
 void ChromeTimeline::consumed(const Batch& batch, std::uint64_t number, std::string_view args) {
-  constexpr std::int64_t kConsumedNs = 1000;  // the research system's literal
-  const Lane lane = lanes_.batches_of(*batch.key.training);
+  const Lane lane = lanes_.of(batch.key, Outcome::consumed);
   const std::int64_t at = trace_.clock.ns(batch.consumed);
-  slice({fmt::format("\"SBatchConsumed_{}\"", number), "user_annotation", lane, at, kConsumedNs, args});
-  if (batch.fetch.known()) flow(false, number, lane, at);
+  slice({quoted(consumed_name(number)), kBatchCategory, lane, at, kConsumedNs, args});
+  if (batch.fetch.known()) flow(false, arrow_of(number), lane, at);
+}
+
+void ChromeTimeline::merge(const Profile& profile) {
+  profile.each([&](const ProfileEvent& profiled) { foreign(profile, profiled); });
+}
+
+// Processes and threads that both know get lanes beside ours; all else of the event stays as it is.
+void ChromeTimeline::foreign(const Profile& profile, const ProfileEvent& profiled) {
+  const auto pid = number_of(profiled.pid);
+  const auto tid = number_of(profiled.tid);
+  const bool ours = pid && lanes_.knows(*pid);
+  if (ours && profiled.phase == "M" && profiled.name.starts_with("process_")) return;
+  std::string text =
+      fmt::format(R"({{"ph":{},"name":{})", json_string(profiled.phase), json_string(profiled.name));
+  if (!profiled.category.empty()) text += R"(,"cat":)" + json_string(profiled.category);
+  if (!profiled.pid.empty()) text += R"(,"pid":)" + profiled.pid;
+  if (!profiled.tid.empty())
+    text += R"(,"tid":)" + (ours && tid ? std::to_string(profiler_tid(*tid)) : profiled.tid);
+  if (profiled.start) text += R"(,"ts":)" + micros(*profiled.start);
+  if (profiled.ns) text += R"(,"dur":)" + signed_micros(*profiled.ns);
+  for (const auto& member : profiled.others) text += "," + json_string(member.name) + ":" + member.json;
+  if (ours && profiled.name == "thread_name")
+    text += fmt::format(R"(,"args":{{"name":{}}})", json_string(profile.lane_name(profiled)));
+  else if (!profiled.args.empty())
+    text += R"(,"args":)" + profiled.args;
+  event(text + "}");
 }
 
 }  // namespace lotus::analyzer

@@ -2,21 +2,21 @@
 
 #include <fmt/format.h>
 
-#include "text/escape.hpp"
-
 namespace lotus::analyzer {
 namespace {
 
 // Numbers that no process or thread of Linux has (PID_MAX_LIMIT is 2^22).
 constexpr std::uint64_t kReusedPids = 10'000'000;
 constexpr std::uint64_t kUnknownTids = 5'000'000;
-constexpr std::uint64_t kBatchesTid = 6'000'000;
-constexpr std::uint32_t kBatchesStream = UINT32_MAX;
+constexpr std::uint64_t kOutcomeTids = 6'000'000;
 
 struct Role {
   const char* name;
   int order;
 };
+
+constexpr Role kOutcomes[] = {
+    {"batches waited for", 1}, {"batches that came early", 2}, {"batches handed to training", 3}};
 
 // What a span of this kind says about its thread.
 Role role_of(Kind kind) {
@@ -24,14 +24,14 @@ Role role_of(Kind kind) {
     case Kind::next:
     case Kind::wait:
     case Kind::start_workers:
-      return {"training loop", 2};
+      return {"training loop", 4};
     case Kind::worker_loop:
-      return {"worker", 3};
+      return {"worker", 5};
     case Kind::pin:
-      return {"pin memory thread", 4};
+      return {"pin memory thread", 6};
     case Kind::serialize:
     case Kind::send:
-      return {"feeder thread", 5};
+      return {"feeder thread", 7};
     default:
       return {"", 0};
   }
@@ -43,24 +43,26 @@ std::string process_name(const Process& process) {
   return fmt::format("process (pid {})", process.pid);
 }
 
-std::string named(const char* what, Lane lane, const std::string& name) {
-  return fmt::format(R"({{"name":"{}","ph":"M","pid":{},"tid":{},"args":{{"name":{}}}}})", what, lane.pid,
-                     lane.tid, json_string(name));
-}
-
-std::string ordered(const char* what, Lane lane, std::uint64_t order) {
-  return fmt::format(R"({{"name":"{}","ph":"M","pid":{},"tid":{},"args":{{"sort_index":{}}}}})", what,
-                     lane.pid, lane.tid, order);
+// Training processes first, then workers in the order in which they were found.
+std::uint64_t order_of(const Process& process) {
+  constexpr std::uint64_t kWorkers = 100'000;
+  return process.number + (process.worker_of ? kWorkers : 0);
 }
 
 }  // namespace
 
-// A pid that the system gave out again gets a number of its own.
+std::string of_loader(const char* what, const Loader* loader) {
+  return loader == nullptr ? what : fmt::format("{} (loader {})", what, loader->id);
+}
+
 std::uint64_t Lanes::pid_of(const Process& process) {
   const auto known = pids_.find(&process);
   if (known != pids_.end()) return known->second;
   std::uint64_t pid = process.pid;
-  if (!taken_.try_emplace(pid, &process).second) pid = kReusedPids + process.number;
+  if (!taken_.try_emplace(pid, &process).second) {
+    pid = kReusedPids + process.number;
+    taken_.emplace(pid, &process);
+  }
   pids_[&process] = pid;
   return pid;
 }
@@ -87,28 +89,45 @@ Lane Lanes::of(const Stream& stream, Kind kind) {
 
 Lane Lanes::of(const Process& process, std::uint32_t stream) { return thread(process, stream).lane; }
 
-Lane Lanes::batches_of(const Process& training) {
-  Thread& target = thread(training, kBatchesStream);
-  target.lane.tid = kBatchesTid;
-  target.name = "batches: waited for, consumed";
-  target.order = 1;
-  return target.lane;
+Lane Lanes::of(const BatchKey& key, Outcome outcome) {
+  const Process& training = *key.training;
+  const Loader* loader = training.loader_of(key.iterator);
+  const auto which = static_cast<std::uint64_t>(outcome);
+  const std::uint64_t number = (loader == nullptr ? 0 : loader->id) * std::size(kOutcomes) + which;
+  const auto [slot, fresh] = outcomes_.try_emplace({&training, number});
+  if (fresh) {
+    const Role& role = kOutcomes[which];
+    slot->second = {{pid_of(training), kOutcomeTids + outcomes_.size()},
+                    of_loader(role.name, training.loaders.size() > 1 ? loader : nullptr),
+                    role.order};
+  }
+  return slot->second.lane;
 }
 
-std::vector<std::string> Lanes::metadata() const {
-  std::vector<std::string> events;
-  for (const auto& [process, pid] : pids_) {
-    const Lane lane{pid, 0};
-    // Training processes first, then workers in the order in which they were found.
-    const std::uint64_t order = process->number + (process->worker_of ? 100'000u : 0u);
-    events.push_back(named("process_name", lane, process_name(*process)));
-    events.push_back(ordered("process_sort_index", lane, order));
-  }
-  for (const auto& [key, target] : threads_) {
-    events.push_back(named("thread_name", target.lane, target.name));
-    events.push_back(ordered("thread_sort_index", target.lane, static_cast<std::uint64_t>(target.order)));
-  }
-  return events;
+std::vector<Lanes::Name> Lanes::processes() const {
+  std::vector<Name> names;
+  for (const auto& [process, pid] : pids_)
+    names.push_back({{pid, 0}, process_name(*process), order_of(*process)});
+  return names;
+}
+
+std::vector<Lanes::Name> Lanes::threads() const {
+  std::vector<Name> names;
+  for (const auto* lanes : {&outcomes_, &threads_})
+    for (const auto& [key, target] : *lanes)
+      names.push_back({target.lane, target.name, static_cast<std::uint64_t>(target.order)});
+  return names;
+}
+
+Lanes::Name Lanes::process(std::uint64_t pid) const {
+  const Process& process = *taken_.at(pid);
+  return {{pid, 0}, process_name(process), order_of(process)};
+}
+
+Lanes::Name Lanes::thread(Lane lane) const {
+  for (auto& name : threads())
+    if (name.lane == lane) return name;
+  return {lane, fmt::format("thread {}", lane.tid), 0};
 }
 
 }  // namespace lotus::analyzer

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/batch.hpp"
 #include "model/span.hpp"
 #include "trace/catalog.hpp"
 
@@ -15,32 +16,56 @@ namespace lotus::analyzer {
 
 struct Lane {
   std::uint64_t pid = 0, tid = 0;
+
+  auto operator<=>(const Lane&) const = default;
 };
+
+// What became of a loader's batches in the training process. Each has a lane of its own, beside the training
+// loop's: there they would cut into its spans, and into each other.
+enum class Outcome : std::uint8_t { waited, early, consumed };
 
 class Lanes {
  public:
+  struct Name {
+    Lane lane;  // tid 0: the process
+    std::string text;
+    std::uint64_t order = 0;  // among the processes; of a thread: among those of its process
+  };
+
   // The lane of a thread. Its name follows from the kinds of its spans.
   Lane of(const Stream& stream, Kind kind);
   Lane of(const Process& process, std::uint32_t stream);
-  // The lane beside the training loop's own that shows what each batch cost it.
-  Lane batches_of(const Process& training);
+  Lane of(const BatchKey& key, Outcome outcome);
 
-  // Metadata events, JSON objects: names and order of all lanes used.
-  std::vector<std::string> metadata() const;
+  // The number of a process: its pid, unless an earlier process of the trace has that pid, too.
+  std::uint64_t pid_of(const Process& process);
+  // Whether the numbers are those of a process of the trace.
+  bool knows(std::uint64_t pid) const { return taken_.contains(pid); }
+
+  // All lanes used so far.
+  std::vector<Name> processes() const;
+  std::vector<Name> threads() const;
+  // Of a lane that was used.
+  Name process(std::uint64_t pid) const;
+  Name thread(Lane lane) const;
 
  private:
   struct Thread {
     Lane lane;
     std::string name;
-    int order = 0;  // among the threads of its process
+    int order = 0;
   };
+  using Key = std::pair<const Process*, std::uint64_t>;  // the number of a stream, or of an outcome
 
-  std::uint64_t pid_of(const Process& process);
   Thread& thread(const Process& process, std::uint32_t stream);
 
   std::map<const Process*, std::uint64_t> pids_;
-  std::unordered_map<std::uint64_t, const Process*> taken_;             // pid → process
-  std::map<std::pair<const Process*, std::uint32_t>, Thread> threads_;  // by stream
+  std::unordered_map<std::uint64_t, const Process*> taken_;  // pid → process
+  std::map<Key, Thread> threads_;
+  std::map<Key, Thread> outcomes_;  // by loader and outcome
 };
+
+// "queue depth (loader 2)"; a loader that is not known has no number.
+std::string of_loader(const char* what, const Loader* loader);
 
 }  // namespace lotus::analyzer

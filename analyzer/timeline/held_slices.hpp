@@ -1,0 +1,35 @@
+// Puts the packets of a thread's slices into the order that viewers need: of slices that begin at the same
+// time the outer one first, although the inner ones end, and are known, before it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lotus::analyzer {
+
+class HeldSlices {
+ public:
+  static constexpr std::uint64_t kNoParent = UINT64_MAX;
+
+  // A span of this depth and start (any unit) ended: returns what may be written now, in order.
+  // `parent_start`: of the span around it, or kNoParent. Only what begins when its parent does is held back.
+  std::string ended(std::size_t depth, std::uint64_t start, std::uint64_t parent_start, std::string begin,
+                    const std::string& end);
+  // A span that never ended; call it for the outermost first. What was held for it is returned behind
+  // `begin`.
+  std::string never_ended(std::size_t depth, std::uint64_t start, std::string begin);
+  // All that is still held.
+  std::string rest();
+
+ private:
+  struct Held {
+    std::size_t depth;    // of the span that is waited for
+    std::uint64_t start;  // its start
+    std::string packets;
+  };
+  std::vector<Held> held_;  // the deepest last
+};
+
+}  // namespace lotus::analyzer
