@@ -24,7 +24,8 @@ constexpr Command kCommands[] = {
      "other.",
      prepare_batches},
     {"timeline", "a timeline for ui.perfetto.dev and chrome://tracing",
-     "Writes a timeline of processes, threads, batches, samples and ops; with --merge also of what the PyTorch\n"
+     "Writes a timeline of processes, threads, batches, samples and ops; with --merge also of what the "
+     "PyTorch\n"
      "profiler recorded in the same run.",
      prepare_timeline},
     {"whatif", "what more workers, a cheaper operation or a faster training step would do",

@@ -69,7 +69,7 @@ const Format& format_of(const Options& options) {
 }
 
 std::string target_of(const Options& options, const std::string& path) {
-  const std::string target = options.output.empty() ? path + format_of(options).suffix : options.output;
+  std::string target = options.output.empty() ? path + format_of(options).suffix : options.output;
   std::error_code ignored;
   for (const auto& input : {path, options.profile})
     if (target != "-" && std::filesystem::equivalent(target, input, ignored))

@@ -17,7 +17,8 @@ namespace lotus::analyzer {
 struct Lane {
   std::uint64_t pid = 0, tid = 0;
 
-  auto operator<=>(const Lane&) const = default;
+  bool operator==(const Lane&) const = default;
+  bool operator<(const Lane& other) const { return std::pair(pid, tid) < std::pair(other.pid, other.tid); }
 };
 
 // What became of a loader's batches in the training process. Each has a lane of its own, beside the training

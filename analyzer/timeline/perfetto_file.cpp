@@ -131,19 +131,20 @@ std::uint64_t PerfettoFile::counter(std::uint64_t process, std::string_view name
 
 Interned PerfettoFile::interned(Strings& known, std::uint32_t field, std::string_view text) {
   const auto [slot, fresh] = known.try_emplace(std::string(text), known.size() + 1);
+  const std::uint64_t number = slot->second;
   if (fresh) {
     std::string bytes;
     add_packet(bytes, packet::kNeedsInterned, [&](ProtoWriter& writer) {
       writer.message(packet::kInternedData, [&] {
         writer.message(field, [&] {
-          writer.number(1, slot->second);
+          writer.number(1, number);
           writer.text(2, valid(text));
         });
       });
     });
     write(bytes);
   }
-  return static_cast<Interned>(slot->second);
+  return static_cast<Interned>(number);
 }
 
 template <class Fill>

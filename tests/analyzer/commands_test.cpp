@@ -75,9 +75,17 @@ bench::Bytes one_batch(const std::string& path) {
   return made.bytes;
 }
 
-const char* const kCommands[] = {"report",        "report --json", "info",    "info --json",
-                                 "dump",          "dump --json",   "batches", "batches --json",
-                                 "batches --csv", "timeline -o -"};
+const char* const kCommands[] = {"report",
+                                 "report --json",
+                                 "info",
+                                 "info --json",
+                                 "dump",
+                                 "dump --json",
+                                 "batches",
+                                 "batches --json",
+                                 "batches --csv",
+                                 "timeline -o -",
+                                 "timeline --format perfetto -o -"};
 
 }  // namespace
 
@@ -236,6 +244,41 @@ TEST_CASE("info tells what is wrong with a trace") {
   const auto json = nlohmann::json::parse(run("info --json " + cut.path()).text);
   CHECK(json["truncated"] == true);
   CHECK(json["cut_off_at"].is_number());
+}
+
+TEST_CASE("timeline: an output that exists is replaced only if that is asked for") {
+  const TemporaryFile file(one_batch("/a"));
+  const TemporaryFile old(bench::Bytes{'o', 'l', 'd'}, ".json");
+  const auto content = [&] {
+    std::ifstream in(old.path());
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  for (const std::string format : {"chrome", "perfetto"}) {
+    const std::string command = "timeline --format " + format + " -o " + old.path() + " " + file.path();
+    const Outcome refused = run(command);
+    CHECK(refused.code == 2);
+    CHECK(says(refused, old.path() + ": exists; give --force"));
+    CHECK(content() == "old");
+  }
+  CHECK(run("timeline --force -o " + old.path() + " " + file.path()).code == 0);
+  CHECK(nlohmann::json::parse(content()).contains("traceEvents"));
+  CHECK(run("timeline --format nonsense -o - " + file.path()).code == 2);
+}
+
+TEST_CASE("timeline --merge: a profile that cannot be merged leaves the output alone") {
+  const TemporaryFile file(one_batch("/a"));
+  const std::string text = R"([{"ph":"X","name":"a","pid":100,"tid":1,"ts":1600000000000000,"dur":1}])";
+  const TemporaryFile other(bench::Bytes(text.begin(), text.end()), ".json");
+  const std::string target = other.path() + ".out";
+  const Outcome outcome = run("timeline --merge " + other.path() + " -o " + target + " " + file.path());
+  CHECK(outcome.code == 1);
+  CHECK(says(outcome, other.path() + ": is of another run than " + file.path()));
+  CHECK(says(outcome, "2020-09-13 12:26:40.000 UTC"));
+  CHECK(!fs::exists(target));
+  const Outcome itself =
+      run("timeline --force --merge " + other.path() + " -o " + other.path() + " " + file.path());
+  CHECK(itself.code == 2);
+  CHECK(says(itself, "is the profile itself"));
 }
 
 TEST_CASE("output that cannot be written is an error") {

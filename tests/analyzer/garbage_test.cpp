@@ -8,9 +8,10 @@
 
 #include "info/description.hpp"
 #include "made_trace.hpp"
-#include "model/numbering.hpp"
 #include "report/report.hpp"
 #include "timeline/chrome.hpp"
+#include "timeline/drawing.hpp"
+#include "timeline/perfetto.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;
@@ -78,13 +79,17 @@ TEST_CASE("garbage in well-formed frames breaks nothing") {
     CHECK(report_json(findings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).size() > 100);
     Discard discard;
     CHECK(describe(trace, show(trace, discard), KindCounts{}).contains("damaged"));
-    Numbering numbering;
-    const Reading reading = show(trace, numbering);
-    numbering.settle();
+    Lanes lanes;
+    Outline outline(lanes);
+    const Reading reading = show(trace, outline);
+    outline.settle();
     Output out("/dev/null");
-    ChromeTimeline timeline(trace, numbering, reading, false, out);
-    timeline.begin();
-    show(trace, timeline);
-    timeline.end();
+    ChromeTimeline chrome(trace, outline, lanes, reading, false, out);
+    chrome.begin(nullptr);
+    show(trace, chrome);
+    chrome.end();
+    PerfettoTimeline perfetto(trace, outline, lanes, 0, false, out);
+    show(trace, perfetto);
+    perfetto.end();
   }
 }

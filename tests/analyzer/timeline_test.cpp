@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "made_trace.hpp"
-#include "model/numbering.hpp"
 #include "timeline/chrome.hpp"
+#include "timeline/drawing.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;
@@ -63,21 +63,30 @@ bench::Bytes two_epochs(const std::string& path) {
   return made.bytes;
 }
 
-json timeline_of(const bench::Bytes& bytes, bool coarse) {
+// What a timeline of the trace writes.
+template <class Draw>
+std::string drawn(const bench::Bytes& bytes, const Draw& draw) {
   const TemporaryFile file(bytes);
-  const TemporaryFile target(bench::Bytes{}, ".json");
+  const TemporaryFile target(bench::Bytes{}, ".out");
   Trace trace(file.path());
-  Numbering numbering;
-  const Reading reading = show(trace, numbering);
-  numbering.settle();
+  Lanes lanes;
+  Outline outline(lanes);
+  const Reading reading = show(trace, outline);
+  outline.settle();
   Output out(target.path());
-  ChromeTimeline timeline(trace, numbering, reading, coarse, out);
-  timeline.begin();
-  show(trace, timeline);
-  timeline.end();
+  draw(trace, outline, lanes, reading, out);
   out.close();
-  std::ifstream in(target.path());
-  return json::parse(in);
+  std::ifstream in(target.path(), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+json timeline_of(const bench::Bytes& bytes, bool coarse) {
+  return json::parse(drawn(bytes, [&](auto& trace, auto& outline, auto& lanes, auto& reading, auto& out) {
+    ChromeTimeline timeline(trace, outline, lanes, reading, coarse, out);
+    timeline.begin(nullptr);
+    show(trace, timeline);
+    timeline.end();
+  }));
 }
 
 std::map<std::string, json> slices(const json& document) {
@@ -123,18 +132,18 @@ TEST_CASE("batches: names, times, arguments, arrows") {
   CHECK(early["dur"] == doctest::Approx(1));
   CHECK(early["ts"] == doctest::Approx(130'000));
   CHECK(early["args"]["out_of_order"] == true);
-  std::map<int, json> starts;
-  std::map<int, json> ends;
+  std::map<std::uint64_t, json> starts;
+  std::map<std::uint64_t, json> ends;
   for (const auto& event : document["traceEvents"]) {
     if (event["ph"] == "s") starts[event["id"]] = event;
     if (event["ph"] == "f") ends[event["id"]] = event;
   }
   CHECK(starts.size() == 4);
   CHECK(ends.size() == 4);
-  CHECK(starts[2]["ts"] == doctest::Approx(105'999.999));
-  CHECK(starts[2]["name"] == "ac2g");
-  CHECK(ends[2]["ts"] == found.at("SBatchConsumed_2")["ts"]);
-  CHECK(ends[2]["bp"] == "e");
+  CHECK(starts[arrow_of(2)]["ts"] == doctest::Approx(105'999.999));
+  CHECK(starts[arrow_of(2)]["name"] == "ac2g");
+  CHECK(ends[arrow_of(2)]["ts"] == found.at("SBatchConsumed_2")["ts"]);
+  CHECK(ends[arrow_of(2)]["bp"] == "e");
 }
 
 TEST_CASE("lanes are named and sorted, durations are never negative") {
@@ -147,8 +156,9 @@ TEST_CASE("lanes are named and sorted, durations are never negative") {
       names.insert(event["args"]["name"]);
     if (event["name"] == "thread_name") named.insert({event["pid"].get<int>(), event["tid"].get<int>()});
   }
-  for (const std::string name : {"training process (pid 100)", "worker 0 (pid 101)", "training loop",
-                                 "worker", "feeder thread", "batches: waited for, consumed"})
+  for (const std::string name :
+       {"training process (pid 100)", "worker 0 (pid 101)", "training loop", "worker", "feeder thread",
+        "batches waited for", "batches that came early", "batches handed to training"})
     CHECK_MESSAGE(names.count(name) == 1, name);
   for (const auto& event : document["traceEvents"]) {
     if (event["ph"] != "X") continue;
