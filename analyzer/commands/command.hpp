@@ -32,6 +32,7 @@ Run prepare_report(CLI::App& app);
 Run prepare_batches(CLI::App& app);
 Run prepare_timeline(CLI::App& app);
 Run prepare_whatif(CLI::App& app);
+Run prepare_map(CLI::App& app);
 
 // Declares the arguments TRACE…
 void add_traces(CLI::App& app, std::vector<std::string>& traces);

@@ -32,6 +32,10 @@ constexpr Command kCommands[] = {
      "Replays the recorded batches through a model of the DataLoader, first as recorded, then as asked.\n"
      "What is not asked for stays as recorded.",
      prepare_whatif},
+    {"map", "which native functions each operation runs, from samples of its stacks",
+     "Lists the functions in which each operation's CPU time goes, with their share and its 95 % interval.\n"
+     "Several traces are summed.",
+     prepare_map},
     {"info", "what a trace holds: processes, loaders, records, losses, damage",
      "Prints what a trace says about itself and how well it could be read.", prepare_info},
     {"dump", "every record as text, one a line",

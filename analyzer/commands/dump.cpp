@@ -61,6 +61,15 @@ class Dump : public Visitor {
     print({trace_.clock.ns(ticks), &process, 0, 0, &record, 0});
   }
 
+  bool wants_stacks() const override { return true; }
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
+    if (!wanted(process, record.kind)) return;
+    Line line{trace_.clock.ns(ticks), &process, 0, record.u[0], &record, 0};
+    const Op* op = record.u[1] == 0 ? nullptr : op_of(process, record.u[1]);
+    if (op != nullptr) line.op = op->name;
+    print(line);
+  }
+
   void on_gap(const Stream& stream, std::uint64_t lost, std::uint64_t ticks) override {
     path_.clear();
     if (!options_.kinds.empty() || !wanted(*stream.process, Kind{})) return;
@@ -87,8 +96,10 @@ class Dump : public Visitor {
     path_ += record.s[1];
   }
 
+  static const Op* op_of(const Process& process, std::uint64_t id) { return process.ops.find(id); }
+
   static std::string op_name(const Stream& stream, const Record& record) {
-    const Op* op = stream.process->ops.slot(record.u[0]);
+    const Op* op = op_of(*stream.process, record.u[0]);
     return op == nullptr ? std::string() : op->name;
   }
 

@@ -24,6 +24,10 @@ class RecordCounter : public Visitor {
     ++counts[static_cast<std::uint8_t>(at.record.kind)];
     hooks.add(stream.process->number, at.record);
   }
+  bool wants_stacks() const override { return true; }
+  void on_stack_sample(const Process&, const Record& record, std::uint64_t) override {
+    ++counts[static_cast<std::uint8_t>(record.kind)];
+  }
   void on_definition(const Process& process, const Record& record, std::uint64_t) override {
     ++counts[static_cast<std::uint8_t>(record.kind)];
     hooks.add(process.number, record);

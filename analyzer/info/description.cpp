@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFrameTypes[] = {"",      "schema",      "process", "definitions", "chunk",
-                                       "clock", "process_end", "index",   "trailer"};
+                                       "clock", "process_end", "index",   "trailer",     "samples"};
 
 Json process_json(const Trace& trace, const Process& process, const Reading& reading) {
   Json json = {{"number", process.number},

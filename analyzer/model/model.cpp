@@ -34,6 +34,7 @@ Model::Model(Trace& trace, Visitor& visitor, Progress progress)
       progress_(std::move(progress)),
       spans_(trace.catalog, visitor, reading_),
       wants_records_(visitor.wants_records()),
+      wants_stacks_(visitor.wants_stacks()),
       quick_(!wants_records_ && trace.schema.exact(Kind::leave) && trace.schema.exact(Kind::op)) {}
 
 const Reading& Model::run() {
@@ -42,12 +43,13 @@ const Reading& Model::run() {
   Frame next;
   while (cursor.next(next)) {
     const bool wanted = next.header.type == FrameType::chunk ||
+                        (wants_stacks_ && next.header.type == FrameType::samples) ||
                         (wants_records_ && next.header.type == FrameType::definitions);
     if (!wanted) continue;
     Body body;
     if (payload.read(next, body))
       frame(next, body);
-    else if (next.header.type == FrameType::chunk)
+    else if (next.header.type != FrameType::definitions)
       damaged(next, next.end() - next.offset, payload.problem());
     if (progress_) progress_(cursor.position());
   }
@@ -59,16 +61,36 @@ const Reading& Model::run() {
 void Model::frame(const Frame& frame, Body body) {
   if (frame.header.type == FrameType::chunk)
     chunk(frame, body);
+  else if (frame.header.type == FrameType::samples)
+    samples(frame, body);
   else
     definitions(frame.header, body);
 }
 
 void Model::damaged(const Frame& frame, std::uint64_t bytes, std::string what) {
   const FrameHeader& header = frame.header;
-  reading_.damage.events += header.events;
-  reading_.damage.add({frame.offset, bytes,
-                       fmt::format("chunk {} of thread {} of process {}: {}", header.sequence, header.stream,
-                                   header.process, what)});
+  const bool sampled = header.type == FrameType::samples;
+  const std::string place = sampled ? fmt::format("samples of process {}", header.process)
+                                    : fmt::format("chunk {} of thread {} of process {}", header.sequence,
+                                                  header.stream, header.process);
+  (sampled ? reading_.damaged_samples : reading_.damage.events) += header.events;
+  reading_.damage.add({frame.offset, bytes, fmt::format("{}: {}", place, what)});
+}
+
+void Model::samples(const Frame& frame, Body body) {
+  Cursor at{body.data(), body.data() + body.size(), frame.header.base_ticks};
+  const Process& process = trace_.catalog.process(frame.header.process);
+  Record record;
+  while (at.in < at.end) {
+    const std::uint8_t* next = decode_known(at.in, at.end, record, trace_.schema);
+    if (next == nullptr)
+      return damaged(frame, static_cast<std::uint64_t>(at.end - at.in),
+                     "its records end in bytes that are none");
+    at.in = next;
+    at.ticks += record.dt;
+    const bool known = record.kind == Kind::stack_sample && trace_.schema.understood(record.kind);
+    if (known) visitor_.on_stack_sample(process, record, at.ticks);
+  }
 }
 
 void Model::definitions(const FrameHeader& header, Body body) {

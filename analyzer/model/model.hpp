@@ -49,6 +49,7 @@ class Model {
   bool apply(Stream& stream, const Record& record, std::uint64_t ticks);
   void show(const Stream& stream, const Record& record, std::uint64_t ticks);
   void note_extent(const Stream& stream, std::uint64_t first, const Cursor& at);
+  void samples(const Frame& frame, Body body);
   void damaged(const Frame& frame, std::uint64_t bytes, std::string what);
 
   Trace& trace_;
@@ -58,6 +59,7 @@ class Model {
   SpanBuilder spans_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<Stream>> streams_;
   const bool wants_records_;
+  const bool wants_stacks_;
   const bool quick_;  // op and leave, most of all records, may be decoded without the schema
 };
 

@@ -15,7 +15,8 @@ struct Reading {
   std::uint64_t dropped_spans = 0;     // open spans whose end is in a gap
   std::uint64_t unmatched_leaves = 0;  // ends of spans whose start is in a gap
   std::uint64_t open_spans = 0;        // at the end of the trace
-  Damage damage;                       // of chunks
+  std::uint64_t damaged_samples = 0;   // of the stack, in frames that could not be read
+  Damage damage;                       // of chunks and samples
 
   struct Extent {
     std::uint64_t records = 0;                 // without the repetitions at the start of chunks

@@ -84,6 +84,9 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
       return;
     case Kind::path:
       return take_path(stream, record);
+    case Kind::native:
+      if (innermost != nullptr) visitor_.on_native(stream, record);
+      return;
     case Kind::queued:
     case Kind::received:
     case Kind::pin_queued:

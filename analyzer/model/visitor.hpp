@@ -32,10 +32,17 @@ class Visitor {
   virtual void on_record(const Stream&, const RecordAt&) {}
   virtual void on_definition(const Process&, const Record&, std::uint64_t /*ticks*/) {}
 
+  // Samples of the stack; only called where wants_stacks() is true.
+  virtual bool wants_stacks() const { return false; }
+  // Fields of the record: those of `stack_sample`.
+  virtual void on_stack_sample(const Process&, const Record&, std::uint64_t /*ticks*/) {}
+
   // A span ended. A sample's path is span.stream.sample_path if span.data.has_path.
   virtual void on_span(const Span&) {}
   // A point that describes an instant: queued, received, pin_queued.
   virtual void on_point(const Stream&, const Record&, std::uint64_t /*ticks*/) {}
+  // What a native entry point did inside the innermost open span, stream.stack.back(); fields of `native`.
+  virtual void on_native(const Stream&, const Record&) {}
   // All is known of a batch that will become known. Only batches that are real().
   virtual void on_batch(const Batch&) {}
   // Records are missing before `ticks`.

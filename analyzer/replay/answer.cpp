@@ -40,9 +40,6 @@ std::string interval(const Range& range, std::string (*text)(double)) {
   return fmt::format("[{}, {}]", text(range.low), text(range.high));
 }
 
-std::string rate_text(double rate) {
-  return fmt::format("{:.{}f}", rate, rate < 10 ? 2 : rate < 100 ? 1 : 0);
-}
 std::string yes_no(bool value) { return value ? "true" : "false"; }
 
 void add_settings(Table& table, const Answer& answer) {
@@ -131,8 +128,8 @@ std::string answer_text(const Answer& answer, const Terminal& terminal) {
                {.right = false, .importance = 2, .style = Style::dim}});
   add_settings(table, answer);
   add_changes(table, answer);
-  table.add({"images/s", rate_text(now.images_per_s()), rate_text(again.images_per_s()),
-             rate_text(then.achieved.images_per_s()), interval(then.images_per_s, rate_text)});
+  table.add({"images/s", human_rate(now.images_per_s()), human_rate(again.images_per_s()),
+             human_rate(then.achieved.images_per_s()), interval(then.images_per_s, human_rate)});
   table.add({"waited", human_percent(now.waited_percent()), human_percent(again.waited_percent()),
              human_percent(then.achieved.waited_percent()), interval(then.waited_percent, human_percent)});
   table.add({"epoch", human_time(now.time / epochs), human_time(again.time / epochs),

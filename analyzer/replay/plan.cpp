@@ -90,6 +90,7 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch) const {
   out.transfer_cpu = recording_.transfer_known ? batch.transfer_cpu : kTransfer;
   out.transfer_idle = transfer - out.transfer_cpu;
   out.receive = recording_.transfer_known ? batch.receive : kTransfer;
+  if (question_.instant_receive) out.receive = 0;
   out.pin = batch.pin;
   return out;
 }

@@ -68,7 +68,8 @@ struct Question {
   std::optional<bool> in_order, pin_memory, persistent;
   std::vector<OpChange> ops;
   Change step;
-  bool even_workers = false;  // none is slower than the others
+  bool even_workers = false;     // none is slower than the others
+  bool instant_receive = false;  // training gets a batch without any work of its own
 };
 
 // How much of the time in which a recorded fetch or step did not compute it slept; the rest it waited for

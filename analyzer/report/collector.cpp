@@ -17,6 +17,7 @@ void Collector::begin(const Trace& trace) {
   trace_ = &trace;
   findings_.files.push_back(trace.source.path());
   op_by_index_.clear();
+  recorder_.begin(trace);
 }
 
 OpFinding& Collector::finding_of(const Op& op) {
@@ -58,6 +59,7 @@ WorkerFinding& Collector::worker_of(const Process& process) {
 }
 
 void Collector::on_span(const Span& span) {
+  recorder_.on_span(span);
   switch (span.kind()) {
     case Kind::op:
       return on_op(span);
@@ -173,7 +175,8 @@ void Collector::on_open_span(const Stream& stream, const OpenSpan& span, std::si
     unended_.push_back({stream.process, span.kind, span.start});
 }
 
-void Collector::on_point(const Stream&, const Record& record, std::uint64_t) {
+void Collector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
+  recorder_.on_point(stream, record, ticks);
   if (record.kind != Kind::received) return;
   ++findings_.queue_samples;
   findings_.queue_sum += static_cast<double>(record.u[4]);
@@ -181,6 +184,7 @@ void Collector::on_point(const Stream&, const Record& record, std::uint64_t) {
 }
 
 void Collector::on_batch(const Batch& batch) {
+  recorder_.on_batch(batch);
   if (batch.waited()) {
     const std::int64_t took = batch.out_of_order ? kOutOfOrderNs : ns(batch.wait);
     findings_.wait.add(took);

@@ -11,6 +11,7 @@
 
 #include "model/reading.hpp"
 #include "model/visitor.hpp"
+#include "replay/recorder.hpp"
 #include "report/findings.hpp"
 #include "trace/trace.hpp"
 
@@ -65,6 +66,7 @@ class Collector : public Visitor {
   }
 
   Findings findings_;
+  Recorder recorder_;
   const Trace* trace_ = nullptr;
   std::deque<OpFinding> ops_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, OpFinding*> op_by_key_;

@@ -19,6 +19,7 @@ void Collector::fold_unended(const Reading& reading) {
 }
 
 void Collector::end(const Reading& reading) {
+  recorder_.end();
   fold_unended(reading);
   std::set<const Process*> training;
   for (const auto& [key, iteration] : iterations_) training.insert(std::get<0>(key));
@@ -108,6 +109,7 @@ Findings Collector::take() {
   for (const auto& op : findings_.ops) inside += op.fetch_self;
   findings_.outside_ops = std::max(0.0, findings_.fetch_time - inside);
   sort_loaders();
+  findings_.recordings = recorder_.take();
   return std::move(findings_);
 }
 

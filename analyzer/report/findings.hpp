@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/recording.hpp"
 #include "stats/series.hpp"
 #include "trace/catalog.hpp"
 #include "trace/damage.hpp"
@@ -99,7 +100,8 @@ struct Findings {
   double next = 0, loop = 0;  // see LoaderFinding
   std::vector<LoaderFinding> loaders;
   std::vector<WorkerFinding> workers;
-  std::vector<SlowSample> slow;  // slowest first
+  std::vector<SlowSample> slow;       // slowest first
+  std::vector<Recording> recordings;  // of the loaders, those that were waited for longest first
 };
 
 // Seconds of CPU of an op, from the calls that were measured; nothing measured anywhere: none.

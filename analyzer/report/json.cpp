@@ -50,17 +50,41 @@ Json trace_json(const Findings& f) {
           {"overhead_percent", number_or_null(q.overhead_percent())}};
 }
 
+Json advice_json(const Advice& advice) {
+  const Prediction& then = advice.prediction;
+  return {{"action", advice.action},
+          {"message", advice.message},
+          {"gain_percent", advice.gain_percent},
+          {"images_per_s", then.achieved.images_per_s()},
+          {"images_per_s_interval", {then.images_per_s.low, then.images_per_s.high}},
+          {"waited_percent", then.achieved.waited_percent()},
+          {"waited_percent_interval", {then.waited_percent.low, then.waited_percent.high}}};
+}
+
+// What the replay says; nothing is added where there is none.
+void add_diagnosis(Json& json, const Findings& findings, const std::optional<Diagnosis>& diagnosis) {
+  json["cause"] = diagnosis ? Json(name_of(diagnosis->cause)) : Json(nullptr);
+  json["advice"] = Json::array();
+  if (!diagnosis) return;
+  for (const auto& advice : diagnosis->advice) json["advice"].push_back(advice_json(advice));
+  json["images_per_s"] = findings.recordings.front().achieved.images_per_s();
+  json["model_error"] = {{"images_per_s_percent", diagnosis->rate_error_percent},
+                         {"waited_points", diagnosis->waited_error}};
+}
+
 Json verdict_json(const Findings& findings) {
   const Verdict verdict = verdict_of(findings);
   const OpFinding* op = dominant_op(findings);
-  return {{"bound", name_of(verdict.bound)},
-          {"waited_percent", number_or_null(verdict.waited_percent)},
-          {"waited_s", findings.next / kNsPerS},
-          {"loop_s", findings.loop / kNsPerS},
-          {"dominant_op", op == nullptr ? Json(nullptr) : Json(op->op.name)},
-          {"workers", verdict.workers},
-          {"workers_needed", verdict.workers_needed ? Json(*verdict.workers_needed) : Json(nullptr)},
-          {"message", verdict.message}};
+  Json json = {{"bound", name_of(verdict.bound)},
+               {"waited_percent", number_or_null(verdict.waited_percent)},
+               {"waited_s", findings.next / kNsPerS},
+               {"loop_s", findings.loop / kNsPerS},
+               {"dominant_op", op == nullptr ? Json(nullptr) : Json(op->op.name)},
+               {"workers", verdict.workers},
+               {"workers_needed", verdict.workers_needed ? Json(*verdict.workers_needed) : Json(nullptr)},
+               {"message", verdict.message}};
+  add_diagnosis(json, findings, verdict.diagnosis);
+  return json;
 }
 
 const char* name_of(OpRole role) {

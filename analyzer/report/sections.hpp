@@ -4,10 +4,13 @@
 #include <string>
 
 #include "report/findings.hpp"
+#include "report/verdict_advice.hpp"
 #include "text/terminal.hpp"
 
 namespace lotus::analyzer {
 
+std::string advice_text(const Findings& findings, const std::optional<Diagnosis>& diagnosis,
+                        const Terminal& terminal);
 std::string ops_text(const Findings& findings, const Terminal& terminal);
 std::string times_text(const Findings& findings, const Terminal& terminal);
 std::string shares_text(const Findings& findings, const Terminal& terminal);

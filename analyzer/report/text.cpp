@@ -25,8 +25,7 @@ Style colour_of(Bound bound) {
 }
 
 // The sentence, its first part (up to the first colon) in the verdict's colour.
-std::string verdict_text(const Findings& findings, const Terminal& terminal) {
-  const Verdict verdict = verdict_of(findings);
+std::string verdict_text(const Verdict& verdict, const Terminal& terminal) {
   const std::string text = wrapped(verdict.message, terminal.width);
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return terminal.styled(Style::bold, text) + "\n";
@@ -54,7 +53,11 @@ std::string section(const Terminal& terminal, const std::string& title, const st
 }  // namespace
 
 std::string report_text(const Findings& findings, const Terminal& terminal) {
-  std::string out = verdict_text(findings, terminal) + context_text(findings, terminal);
+  const Verdict verdict = verdict_of(findings);
+  std::string out = verdict_text(verdict, terminal) + context_text(findings, terminal);
+  out +=
+      section(terminal, "What to change", "by a replay of the recorded batches; [ ]: 90 % of resampled ones",
+              advice_text(findings, verdict.diagnosis, terminal));
   out += section(terminal, "Operations", "share: own time, nested operations excluded, of all preprocessing",
                  ops_text(findings, terminal));
   out += section(terminal, "Batches", "times per batch", times_text(findings, terminal));

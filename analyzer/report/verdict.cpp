@@ -130,6 +130,10 @@ std::string advice(const Findings& findings, const Verdict& verdict, const Loade
   return beyond_cores(findings, present, needed) + " " + reason_of(loader);
 }
 
+std::optional<Diagnosis> diagnosis_of(const Findings& findings) {
+  return findings.recordings.empty() ? std::nullopt : diagnosis_of(findings.recordings.front());
+}
+
 std::string nothing_to_judge(const Findings& findings) {
   if (findings.quality.events == 0) return "Nothing was recorded: the trace holds no event.";
   if (findings.fetch.empty())
@@ -167,8 +171,11 @@ Verdict verdict_of(const Findings& findings) {
                                                    : Bound::balanced;
   verdict.workers = worst->loader ? worst->loader->workers : 0;
   verdict.workers_needed = needed_workers(*worst);
-  verdict.message = head(findings, verdict) + about_op(findings) + about_loader(findings, *worst) + "; " +
-                    advice(findings, verdict, *worst) + ".";
+  verdict.diagnosis = diagnosis_of(findings);
+  const std::string what =
+      verdict.diagnosis ? verdict.diagnosis->advice.front().message : advice(findings, verdict, *worst);
+  verdict.message =
+      head(findings, verdict) + about_op(findings) + about_loader(findings, *worst) + "; " + what + ".";
   return verdict;
 }
 

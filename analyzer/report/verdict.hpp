@@ -6,6 +6,7 @@
 #include <string>
 
 #include "report/findings.hpp"
+#include "report/verdict_advice.hpp"
 
 namespace lotus::analyzer {
 
@@ -20,6 +21,7 @@ struct Verdict {
   std::uint64_t workers = 0;             // of the loader that was waited for most
   std::optional<std::uint64_t> workers_needed;  // so that it keeps up with training, by mean times
   std::string message;                          // one sentence with its numbers
+  std::optional<Diagnosis> diagnosis;           // of that loader, unless too little was recorded to replay
 };
 
 Verdict verdict_of(const Findings& findings);

@@ -80,21 +80,23 @@ std::string Terminal::styled(Style style, std::string_view text) const {
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::string out;
   std::size_t used = 0;
+  bool begun = false;  // the line has a word
   while (!text.empty()) {
     std::string_view word = next_word(text);
     if (display_width(word) + indent > width)
       word = prefix_of_width(word, std::max<std::size_t>(1, width - indent));
     if (word.empty() && text[0] != ' ') word = text.substr(0, first_character(text).bytes);
     const std::size_t columns = display_width(word);
-    if (used > 0 && used + 1 + columns > width) {
+    if (begun && used + 1 + columns > width) {
       out += '\n' + std::string(indent, ' ');
       used = indent;
-    } else if (used > indent) {
+    } else if (begun) {
       out += ' ';
       ++used;
     }
     out += word;
     used += columns;
+    begun = true;
     text.remove_prefix(word.size());
     if (!text.empty() && text[0] == ' ') text.remove_prefix(1);
   }

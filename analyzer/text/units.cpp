@@ -54,6 +54,8 @@ std::string human_percent(double percent) {
   return fmt::format("{:.1f} %", percent);
 }
 
+std::string human_rate(double rate) { return three_digits(rate); }
+
 std::string bar(double percent, std::size_t columns) {
   static constexpr const char* kParts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double eighths = std::clamp(percent, 0.0, 100.0) / 100 * static_cast<double>(columns) * 8;

@@ -14,6 +14,8 @@ std::string human_bytes(double bytes);
 std::string human_count(std::uint64_t count);
 // "41.2 %", "0.03 %", "100 %".
 std::string human_percent(double percent);
+// A rate: "9.42", "94.2", "942".
+std::string human_rate(double rate);
 // A bar of `columns` columns at 100 %, in eighths of a column.
 std::string bar(double percent, std::size_t columns);
 

@@ -30,6 +30,7 @@ std::uint64_t Process::reset_at(std::uint64_t iterator, std::uint64_t ticks) con
 }
 
 Process& Catalog::process(std::uint32_t number) {
+  if (number == 0) return collector_;
   auto& slot = processes_[number];
   if (slot == nullptr) {
     slot = std::make_unique<Process>();
@@ -95,6 +96,12 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       return;
     case Kind::epoch:
       target.epochs[{u[0], u[1]}] = {u[2], ticks};
+      return;
+    case Kind::sampling:
+      target.sampling = {u[0], u[1], u[2]};
+      return;
+    case Kind::hook:
+      target.hooks[u[0]] = {std::string(record.s[1]), std::string(record.s[2])};
       return;
     case Kind::worker_link:
       links_.emplace(u[2], Link{{&target, u[0], u[1]}, ticks});

@@ -51,9 +51,28 @@ class OpTable {
     return dense_[id];
   }
 
+  // nullptr: not defined.
+  const Op* find(std::uint64_t id) const {
+    if (id < dense_.size()) return dense_[id];
+    const auto hit = sparse_.find(id);
+    return hit == sparse_.end() ? nullptr : hit->second;
+  }
+
  private:
   std::vector<const Op*> dense_;
   std::unordered_map<std::uint64_t, const Op*> sparse_;
+};
+
+// How the threads of a process were sampled.
+struct Sampling {
+  std::uint64_t hz = 0;         // asked for; 0: off
+  std::uint64_t period_ns = 0;  // CPU time between two samples of a thread
+  std::uint64_t source = 0;     // a SampleSource
+};
+
+// A native entry point that is timed.
+struct Hook {
+  std::string name, library;
 };
 
 struct Process;
@@ -74,10 +93,12 @@ struct Process {
   std::uint64_t pair_cost_ps = 0;  // of one Enter/Leave pair of the tracer, picoseconds
   std::optional<ProcessEndFrame> end;
   std::optional<WorkerOf> worker_of;
+  std::optional<Sampling> sampling;
 
   std::map<std::uint32_t, Thread> threads;  // by stream
   OpTable ops;
   std::map<std::uint64_t, Loader> loaders;                          // by id
+  std::map<std::uint64_t, Hook> hooks;                              // by id
   std::map<std::uint64_t, std::uint64_t> iterators;                 // iterator → loader
   std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
 
@@ -88,7 +109,8 @@ struct Process {
 
 class Catalog {
  public:
-  // The process of a number; made when it was not known (its frame may be lost).
+  // The process of a number; made when it was not known (its frame may be lost). 0: none of the traced ones,
+  // but what the collector's own definitions belong to.
   Process& process(std::uint32_t number);
   // The op of an id; one that says what is missing when its definition is lost.
   const Op& op(Process& process, std::uint64_t id);
@@ -111,6 +133,7 @@ class Catalog {
   void define_process(Process& process, const Record& record);
   void define_loader(Process& process, const Record& record);
 
+  Process collector_;
   std::map<std::uint32_t, std::unique_ptr<Process>> processes_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, std::unique_ptr<Op>>
       ops_;

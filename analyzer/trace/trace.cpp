@@ -47,6 +47,11 @@ class Survey {
       trace_.frames.salvaged += (header.flags & kSalvaged) != 0 ? 1 : 0;
       return;
     }
+    if (header.type == FrameType::samples) {
+      trace_.catalog.process(header.process);
+      trace_.frames.samples += header.events;
+      return;
+    }
     if (header.type == FrameType::index || header.type > FrameType::trailer) return;
     Body body;
     if (!payload_.read(frame, body)) return damaged(frame, payload_.problem());
@@ -96,7 +101,11 @@ class Survey {
       in = decode_known(in, end, record, trace_.schema);
       if (in == nullptr) return false;
       ticks += record.dt;
-      if (trace_.schema.understood(record.kind)) trace_.catalog.define(header.process, record, ticks);
+      if (!trace_.schema.understood(record.kind)) continue;
+      if (header.process == 0)
+        trace_.stacks.define(record);
+      else
+        trace_.catalog.define(header.process, record, ticks);
     }
     return true;
   }
@@ -145,6 +154,13 @@ std::uint64_t Trace::lost_events() const {
   std::uint64_t lost = 0;
   for (const auto& [number, process] : catalog.processes())
     if (process->end) lost += process->end->lost_events;
+  return lost;
+}
+
+std::uint64_t Trace::lost_snapshots() const {
+  std::uint64_t lost = 0;
+  for (const auto& [number, process] : catalog.processes())
+    if (process->end) lost += process->end->lost_snapshots;
   return lost;
 }
 

@@ -11,6 +11,7 @@
 #include "trace/damage.hpp"
 #include "trace/schema.hpp"
 #include "trace/source.hpp"
+#include "trace/stack_table.hpp"
 
 namespace lotus::analyzer {
 
@@ -18,6 +19,7 @@ struct FrameCounts {
   std::uint64_t by_type[256] = {};
   std::uint64_t salvaged = 0;
   std::uint64_t chunk_events = 0;  // that the chunks' headers promise
+  std::uint64_t samples = 0;       // that the headers of samples frames promise
 };
 
 struct Trace {
@@ -28,6 +30,7 @@ struct Trace {
   FileSchema schema;
   ClockMap clock;
   Catalog catalog;
+  StackTable stacks;
   std::optional<TrailerFrame> trailer;
   std::optional<std::uint64_t> cut_off;  // where the frame begins that the end of the file cuts off
   FrameCounts frames;
@@ -37,6 +40,8 @@ struct Trace {
   bool truncated() const { return !trailer.has_value(); }
   // Events that processes dropped because the collector did not keep up.
   std::uint64_t lost_events() const;
+  // Samples of the stack that processes dropped for the same reason.
+  std::uint64_t lost_snapshots() const;
 };
 
 }  // namespace lotus::analyzer

@@ -85,14 +85,17 @@ const char* const kCommands[] = {"report",
                                  "batches --json",
                                  "batches --csv",
                                  "timeline -o -",
-                                 "timeline --format perfetto -o -"};
+                                 "timeline --format perfetto -o -",
+                                 "map",
+                                 "map --json",
+                                 "map --full"};
 
 }  // namespace
 
 TEST_CASE("help and version") {
   const Outcome help = run("--help");
   CHECK(help.code == 0);
-  for (const char* name : {"report", "batches", "timeline", "info", "dump"}) {
+  for (const char* name : {"report", "batches", "timeline", "map", "info", "dump"}) {
     CHECK(says(help, name));
     const Outcome own = run(std::string(name) + " --help");
     CHECK(own.code == 0);
@@ -109,6 +112,10 @@ TEST_CASE("wrong usage is exit code 2") {
   CHECK(run("report --nonsense").code == 2);
   CHECK(run("batches --json --csv").code == 2);
   const TemporaryFile file(one_batch("/a"));
+  const Outcome op = run("map --op nonsense " + file.path());
+  CHECK(op.code == 2);
+  CHECK(says(op, "--op nonsense: no such operation; there are 图片Crop"));
+  CHECK(says(run("map --worker 7 " + file.path()), "--worker 7: no such worker; there are 0"));
   const Outcome kind = run("dump --kind nonsense " + file.path());
   CHECK(kind.code == 2);
   CHECK(says(kind, "--schema lists them"));

@@ -9,6 +9,7 @@
 #include "info/description.hpp"
 #include "made_trace.hpp"
 #include "report/report.hpp"
+#include "stacks/map_views.hpp"
 #include "timeline/chrome.hpp"
 #include "timeline/drawing.hpp"
 #include "timeline/perfetto.hpp"
@@ -46,8 +47,8 @@ bench::Bytes garbage(std::uint64_t seed) {
   made.iterator(1, 1);
   made.worker(1, 0);
   for (std::uint64_t sequence = 1; sequence < 6; ++sequence) {
-    for (const FrameType type : {FrameType::chunk, FrameType::definitions}) {
-      FrameHeader head = bench::TraceWriter::head_of(type, 1 + static_cast<std::uint32_t>(random() % 3));
+    for (const FrameType type : {FrameType::chunk, FrameType::definitions, FrameType::samples}) {
+      FrameHeader head = bench::TraceWriter::head_of(type, static_cast<std::uint32_t>(random() % 4));
       head.stream = 1 + static_cast<std::uint32_t>(random() % 2);
       head.sequence = sequence;
       head.base_ticks = random() % 4 == 0 ? random() : at(1);
@@ -79,6 +80,13 @@ TEST_CASE("garbage in well-formed frames breaks nothing") {
     CHECK(report_json(findings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).size() > 100);
     Discard discard;
     CHECK(describe(trace, show(trace, discard), KindCounts{}).contains("damaged"));
+    Profile profile(trace);
+    const Reading sampled = show(trace, profile);
+    MapBuilder builder;
+    builder.add(trace, profile, sampled);
+    const FunctionMap map = builder.take({});
+    CHECK_FALSE(map_text(map, Terminal{}).empty());
+    CHECK(full_map_json(map).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).size() > 100);
     Lanes lanes;
     Outline outline(lanes);
     const Reading reading = show(trace, outline);

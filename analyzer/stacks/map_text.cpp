@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include "stacks/map_views.hpp"
+#include "text/escape.hpp"
+#include "text/table.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+std::string percent(double share) { return human_percent(100 * share); }
+
+std::string interval_text(const Bounds& interval) {
+  return fmt::format("{:.1f}–{:.1f} %", 100 * interval.low, 100 * interval.high);
+}
+
+std::string samples(std::uint64_t count) {
+  return fmt::format("{} sample{}", human_count(count), count == 1 ? "" : "s");
+}
+
+Table empty_table() {
+  return Table({{.title = "function", .right = false, .flexible = true, .narrowest = 24},
+                {.title = "library", .right = false},
+                {.title = "share"},
+                {.title = "95 % interval"},
+                {.title = "samples", .importance = 3},
+                {.title = "self", .importance = 1},
+                {.title = "total", .importance = 4},
+                {.title = "calls", .importance = 5},
+                {.title = "timed", .importance = 2}});
+}
+
+void add_function(Table& table, const FunctionShare& f) {
+  table.add({escaped(f.frame.name), escaped(f.frame.library), percent(f.share), interval_text(f.interval),
+             human_count(f.self.samples), human_time(f.self.cpu_ns), human_time(f.total.cpu_ns),
+             f.exact ? human_count(f.exact->calls) : "", f.exact ? human_time(f.exact->ns) : ""});
+}
+
+void add_rest(Table& table, const std::string& name, const Tally& tally, const OpMap& op) {
+  if (tally.samples == 0) return;
+  const double share = op.all.cpu_ns > 0 ? tally.cpu_ns / op.all.cpu_ns : 0;
+  table.add({name, "", percent(share), interval_text(exact_interval(share, op.all.effective())),
+             human_count(tally.samples), human_time(tally.cpu_ns), "", "", ""});
+}
+
+std::string functions_text(const OpMap& op, const Terminal& terminal) {
+  Table table = empty_table();
+  Tally rest;
+  std::uint64_t unlisted = 0;
+  for (const auto& function : op.functions) {
+    if (function.listed) {
+      add_function(table, function);
+    } else if (function.self.samples > 0) {
+      ++unlisted;
+      rest.add(function.self);
+    }
+  }
+  add_rest(table, "(Python and its interpreter)", op.interpreter, op);
+  add_rest(table, fmt::format("({} too rare to list)", unlisted), rest, op);
+  add_rest(table, "(stacks without names)", op.unnamed, op);
+  return table.empty() ? std::string() : table.text(terminal);
+}
+
+// Entry points that were counted, but never sampled as the innermost function.
+std::string entry_points_text(const OpMap& op, const Terminal& terminal) {
+  if (op.entry_points.empty()) return {};
+  Table table({{.title = "counted", .right = false, .flexible = true, .narrowest = 24},
+               {.title = "library", .right = false},
+               {"calls"},
+               {"time"},
+               {"per call"},
+               {.title = "bytes", .importance = 1}});
+  for (const auto& [name, point] : op.entry_points)
+    table.add({escaped(name.first), escaped(name.second), human_count(point.calls), human_time(point.ns),
+               point.calls == 0 ? "-" : human_time(point.ns / static_cast<double>(point.calls)),
+               point.bytes > 0 ? human_bytes(point.bytes) : ""});
+  return table.text(terminal);
+}
+
+std::string reach_of(const OpMap& op, const FunctionMap& map) {
+  const auto runs = op.runs_for_one_percent();
+  if (!runs) return "never sampled: run longer, or at a higher LOTUS_SAMPLE_HZ";
+  const std::string seen =
+      fmt::format("a function of {} or more was sampled with 95 % probability", percent(op.smallest()));
+  if (*runs <= 1) return seen;
+  if (map.duration_ns <= 0) return fmt::format("{}; for 1 % run {:.1f} times as long", seen, *runs);
+  return fmt::format("{}; for 1 % run {:.1f} times as long ({} more)", seen, *runs,
+                     human_time((*runs - 1) * map.duration_ns));
+}
+
+std::string op_text(const OpMap& op, const FunctionMap& map, const Terminal& terminal) {
+  std::string facts = fmt::format("  {}, {} of CPU", samples(op.all.samples), human_time(op.all.cpu_ns));
+  if (op.tracer.samples > 0)
+    facts += fmt::format(", and {} the tracer's own",
+                         percent(op.tracer.cpu_ns / (op.tracer.cpu_ns + op.all.cpu_ns)));
+  if (op.cut > 0) facts += fmt::format("; {} cut off", samples(op.cut));
+  std::string out =
+      "\n" + terminal.styled(Style::bold, escaped(op.op.name)) + terminal.styled(Style::dim, facts) + "\n";
+  out += "  " + wrapped(reach_of(op, map), terminal.width - 2, 2) + "\n";
+  return out + functions_text(op, terminal) + entry_points_text(op, terminal);
+}
+
+std::string head_text(const FunctionMap& map, const Terminal& terminal) {
+  std::string files = escaped(map.files.front());
+  if (map.files.size() > 1) files += fmt::format(" and {} more", map.files.size() - 1);
+  std::string facts = fmt::format("{}: {} of CPU time", files, samples(map.sampling.samples));
+  if (map.sampling.known) facts += fmt::format(" at {} Hz a thread", map.sampling.hz);
+  facts += fmt::format(", {} lost; {} inside of operations, of these the tracer's own {}",
+                       human_count(map.sampling.lost), human_count(map.inside.samples),
+                       percent(map.inside.cpu_ns > 0 ? map.tracer.cpu_ns / map.inside.cpu_ns : 0));
+  const std::string rule = fmt::format(
+      "Listed: native functions in which at least {} samples ended and whose share of the operation's CPU "
+      "time "
+      "is above {} with 97.5 % confidence (lower end of Clopper and Pearson's 95 % interval).",
+      map.rule.min_samples, percent(map.rule.min_share));
+  return terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n" +
+         terminal.styled(Style::dim, wrapped(rule, terminal.width)) + "\n";
+}
+
+}  // namespace
+
+std::string why_no_samples(const SamplingFacts& facts) {
+  if (facts.samples > 0) return {};
+  if (facts.lost > 0) return "All samples of the stack were lost: the collector did not keep up.";
+  if (!facts.known)
+    return "The trace holds no samples of the stack: the program was recorded without sampling.";
+  if (facts.hz == 0) return "The trace holds no samples of the stack: sampling was off (LOTUS_SAMPLE_HZ=0).";
+  return fmt::format(
+      "The trace holds no samples of the stack: at {} Hz, nothing used the CPU for long enough. Run longer, "
+      "or "
+      "at a higher LOTUS_SAMPLE_HZ.",
+      facts.hz);
+}
+
+std::string map_text(const FunctionMap& map, const Terminal& terminal) {
+  const std::string nothing = why_no_samples(map.sampling);
+  if (!nothing.empty()) return wrapped(nothing, terminal.width) + "\n";
+  std::string out = head_text(map, terminal);
+  for (const auto& op : map.ops) out += op_text(op, map, terminal);
+  if (map.outside.samples > 0)
+    out += "\n" +
+           terminal.styled(Style::dim,
+                           fmt::format("Outside of operations: {}, {} of CPU", samples(map.outside.samples),
+                                       human_time(map.outside.cpu_ns))) +
+           "\n";
+  return out;
+}
+
+}  // namespace lotus::analyzer

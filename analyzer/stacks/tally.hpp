@@ -1,0 +1,28 @@
+// CPU time as samples saw it.
+#pragma once
+
+#include <cstdint>
+
+namespace lotus::analyzer {
+
+struct Tally {
+  std::uint64_t samples = 0;
+  double cpu_ns = 0;   // that they stand for
+  double squares = 0;  // Σ cpu_ns² of each sample
+
+  void add(double ns) {
+    ++samples;
+    cpu_ns += ns;
+    squares += ns * ns;
+  }
+  void add(const Tally& other) {
+    samples += other.samples;
+    cpu_ns += other.cpu_ns;
+    squares += other.squares;
+  }
+  // Samples of equal weight that would be as certain (Kish's effective sample size): fewer than `samples`
+  // where some stand for several periods.
+  double effective() const { return squares > 0 ? cpu_ns * cpu_ns / squares : 0; }
+};
+
+}  // namespace lotus::analyzer

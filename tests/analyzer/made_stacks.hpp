@@ -1,0 +1,56 @@
+// Samples of stacks for hand-made traces: names in, definitions and records out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "made_trace.hpp"
+
+namespace lotus::analyzer::test {
+
+inline constexpr std::uint64_t kPeriod = 5'000'000;  // ns of CPU time between samples
+
+// "name|library"; a library that ends in .py makes it a Python function.
+using Frames = std::vector<std::string>;  // outermost first
+
+class MadeStacks {
+ public:
+  explicit MadeStacks(MadeTrace& trace) : trace_(trace) {}
+
+  // Says how the process is sampled.
+  void sampling(std::uint32_t process, std::uint64_t hz = 199) {
+    trace_.define<Kind::sampling>(process, at(0), hz, hz == 0 ? 0 : kPeriod, 1);
+  }
+  void hook(std::uint32_t process, std::uint64_t id, const std::string& name, const std::string& library) {
+    trace_.define<Kind::hook>(process, at(0), id, name, library);
+  }
+  // The id of a stack; defines what is new of it.
+  std::uint64_t stack(const Frames& frames);
+  // A location in which functions are inlined, innermost first.
+  std::uint64_t inlined(const Frames& frames);
+  // The id of the stack that continues `parent` (0: none) by a location.
+  std::uint64_t child(std::uint64_t parent, std::uint64_t location);
+
+  void sample(std::uint64_t op, std::uint64_t stack, std::uint64_t flags = 0, std::uint64_t weight = 1,
+              std::uint64_t tid = 101);
+  void sample(std::uint64_t op, const Frames& frames) { sample(op, stack(frames)); }
+  // Writes the samples so far as a frame of the process.
+  void flush(std::uint32_t process, double ms = 100);
+
+ private:
+  std::uint64_t binary(const std::string& library);
+  std::uint64_t function(const std::string& name);
+  std::uint64_t location(const std::string& name);
+
+  MadeTrace& trace_;
+  std::map<std::string, std::uint64_t> binaries_, functions_, locations_;
+  std::map<std::tuple<std::uint64_t, std::uint64_t>, std::uint64_t> stacks_;
+  std::uint64_t next_location_ = 0;
+  bench::Bytes body_;
+  std::uint32_t samples_ = 0;
+};
+
+}  // namespace lotus::analyzer::test
