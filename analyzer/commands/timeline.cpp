@@ -11,7 +11,7 @@
 #include "timeline/chrome.hpp"
 #include "timeline/drawing.hpp"
 #include "timeline/perfetto.hpp"
-#include "timeline/profile.hpp"
+#include "timeline/torch_profile.hpp"
 #include "trace/error.hpp"
 
 namespace lotus::analyzer {
@@ -31,7 +31,7 @@ struct Drawing {
   const Numbering& numbering;
   Lanes& lanes;
   const Reading& reading;
-  const std::optional<Profile>& profile;
+  const std::optional<TorchProfile>& profile;
   bool coarse;
   Output& out;
 };
@@ -79,10 +79,10 @@ std::string target_of(const Options& options, const std::string& path) {
 }
 
 // The profile, if one is to be merged; throws where it cannot be.
-std::optional<Profile> profile_for(const Options& options, const Trace& trace, const Reading& reading,
+std::optional<TorchProfile> profile_for(const Options& options, const Trace& trace, const Reading& reading,
                                    Lanes& lanes) {
   if (options.profile.empty()) return std::nullopt;
-  std::optional<Profile> profile(options.profile);
+  std::optional<TorchProfile> profile(options.profile);
   for (const auto& [number, process] : trace.catalog.processes()) lanes.pid_of(*process);
   profile->check_same_run(trace.source.path(), trace.clock.ns(reading.whole.first),
                           trace.clock.ns(reading.whole.last), lanes);

@@ -39,7 +39,7 @@ ChromeTimeline::ChromeTimeline(const Trace& trace, const Numbering& numbering, L
 
 std::string ChromeTimeline::micros(std::int64_t ns) const { return signed_micros(ns - base_ns_); }
 
-void ChromeTimeline::begin(const Profile* profile) {
+void ChromeTimeline::begin(const TorchProfile* profile) {
   if (profile != nullptr) base_ns_ = std::min(base_ns_, profile->first());
   out_.write(fmt::format(R"({{"displayTimeUnit":"ms","otherData":{{"tracer":"lotus","trace":{},)"
                          R"("start_realtime_ns":"{}"}},"traceEvents":[)",
@@ -163,12 +163,12 @@ void ChromeTimeline::consumed(const Batch& batch, std::uint64_t number, std::str
   if (batch.fetch.known()) flow(false, arrow_of(number), lane, at);
 }
 
-void ChromeTimeline::merge(const Profile& profile) {
+void ChromeTimeline::merge(const TorchProfile& profile) {
   profile.each([&](const ProfileEvent& profiled) { foreign(profile, profiled); });
 }
 
 // Processes and threads that both know get lanes beside ours; all else of the event stays as it is.
-void ChromeTimeline::foreign(const Profile& profile, const ProfileEvent& profiled) {
+void ChromeTimeline::foreign(const TorchProfile& profile, const ProfileEvent& profiled) {
   const auto pid = number_of(profiled.pid);
   const auto tid = number_of(profiled.tid);
   const bool ours = pid && lanes_.knows(*pid);

@@ -11,7 +11,7 @@
 #include "text/output.hpp"
 #include "timeline/drawing.hpp"
 #include "timeline/lanes.hpp"
-#include "timeline/profile.hpp"
+#include "timeline/torch_profile.hpp"
 #include "trace/trace.hpp"
 
 namespace lotus::analyzer {
@@ -24,8 +24,8 @@ class ChromeTimeline : public Visitor {
                  bool coarse, Output& out);
 
   void begin(
-      const Profile* profile);  // before the trace streams by; the profile that will be merged, or nullptr
-  void merge(const Profile& profile);  // after it
+      const TorchProfile* profile);  // before the trace streams by; the profile that will be merged, or nullptr
+  void merge(const TorchProfile& profile);  // after it
   void end();
 
   void on_span(const Span& span) override;
@@ -45,7 +45,7 @@ class ChromeTimeline : public Visitor {
 
   void event(std::string_view text);
   void metadata(const char* what, const Lanes::Name& name);
-  void foreign(const Profile& profile, const ProfileEvent& profiled);
+  void foreign(const TorchProfile& profile, const ProfileEvent& profiled);
   void slice(const Slice& slice);
   void flow(bool begins, std::uint64_t id, Lane lane, std::int64_t ns);
   void span_slice(const Stream& stream, const OpenSpan& span, std::uint64_t end, bool open);

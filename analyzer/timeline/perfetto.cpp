@@ -158,7 +158,7 @@ void PerfettoTimeline::outcome(std::uint64_t track, const std::string& name, std
   file_.write(begin_);
 }
 
-void PerfettoTimeline::merge(const Profile& profile) {
+void PerfettoTimeline::merge(const TorchProfile& profile) {
   PerfettoProfile profiled(file_, profile,
                            [this](std::uint64_t pid) { return lanes_.knows(pid) ? process_track(pid) : 0; });
   profile.each([&](const ProfileEvent& event) { profiled.draw(event); });

@@ -14,7 +14,7 @@
 #include "timeline/held_slices.hpp"
 #include "timeline/lanes.hpp"
 #include "timeline/perfetto_file.hpp"
-#include "timeline/profile.hpp"
+#include "timeline/torch_profile.hpp"
 #include "trace/trace.hpp"
 
 namespace lotus::analyzer {
@@ -26,7 +26,7 @@ class PerfettoTimeline : public Visitor {
   PerfettoTimeline(const Trace& trace, const Numbering& numbering, Lanes& lanes, std::int64_t start,
                    bool coarse, Output& out);
 
-  void merge(const Profile& profile);  // after the trace has streamed by, if at all
+  void merge(const TorchProfile& profile);  // after the trace has streamed by, if at all
   void end();
 
   void on_span(const Span& span) override;

@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "timeline/perfetto_file.hpp"
-#include "timeline/profile.hpp"
+#include "timeline/torch_profile.hpp"
 
 namespace lotus::analyzer {
 
 class PerfettoProfile {
  public:
   // `own_process`: the track of a process of the trace, 0 for any other pid. All outlive the object.
-  PerfettoProfile(PerfettoFile& file, const Profile& profile,
+  PerfettoProfile(PerfettoFile& file, const TorchProfile& profile,
                   std::function<std::uint64_t(std::uint64_t)> own_process)
       : file_(file), profile_(profile), own_process_(std::move(own_process)) {}
 
@@ -29,7 +29,7 @@ class PerfettoProfile {
   void describe(const ProfileEvent& event, PerfettoSlice& slice);
 
   PerfettoFile& file_;
-  const Profile& profile_;
+  const TorchProfile& profile_;
   std::function<std::uint64_t(std::uint64_t)> own_process_;
   std::map<std::string, std::uint64_t> processes_;                       // pid as JSON → track
   std::map<std::pair<std::string, std::string>, std::uint64_t> tracks_;  // (pid, tid) as JSON → track

@@ -9,15 +9,15 @@
 #include <utility>
 
 #include "timeline/lanes.hpp"
-#include "timeline/profile_events.hpp"
+#include "timeline/torch_profile_events.hpp"
 
 namespace lotus::analyzer {
 
-class Profile {
+class TorchProfile {
  public:
   // Reads the file once, for its clock, extent and names; throws Unusable where it is no profile, or one
   // whose times cannot be told. Forms: `ts` in µs since the epoch, or since baseTimeNanoseconds.
-  explicit Profile(std::string path);
+  explicit TorchProfile(std::string path);
 
   // Throws Unusable where the profile is of another run than the trace `trace`: they do not overlap in time
   // (realtime ns), or none of its processes is one of the trace's.

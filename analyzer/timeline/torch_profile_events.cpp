@@ -1,4 +1,4 @@
-#include "timeline/profile_events.hpp"
+#include "timeline/torch_profile_events.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "timeline/profile.hpp"
+#include "timeline/torch_profile.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ std::string text_of(const std::string& json) {
   return value.is_string() ? value.get<std::string>() : json;
 }
 
-Profile::Profile(std::string path) : path_(std::move(path)) {
+TorchProfile::TorchProfile(std::string path) : path_(std::move(path)) {
   const ProfileFile file = read_profile_events(path_, [this](const ProfileEvent& event) { scan(event); });
   if (!file.listed || first_ > last_)
     throw Unusable(
@@ -61,7 +61,7 @@ Profile::Profile(std::string path) : path_(std::move(path)) {
                     escaped(path_)));
 }
 
-void Profile::scan(const ProfileEvent& event) {
+void TorchProfile::scan(const ProfileEvent& event) {
   if (event.phase == "M") {
     if (event.name == "process_name") names_[{event.pid, {}}] = string_member(event.args, "name");
     if (event.name == "thread_name") names_[{event.pid, event.tid}] = string_member(event.args, "name");
@@ -72,7 +72,7 @@ void Profile::scan(const ProfileEvent& event) {
   if (const auto pid = number_of(event.pid)) pids_.insert(*pid);
 }
 
-void Profile::check_same_run(const std::string& trace, std::int64_t first, std::int64_t last,
+void TorchProfile::check_same_run(const std::string& trace, std::int64_t first, std::int64_t last,
                              const Lanes& lanes) const {
   if (last < first_ || last_ < first)
     throw Unusable(
@@ -88,7 +88,7 @@ void Profile::check_same_run(const std::string& trace, std::int64_t first, std::
                     escaped(path_), escaped(trace), *pids_.rbegin()));
 }
 
-void Profile::each(const std::function<void(const ProfileEvent&)>& show) const {
+void TorchProfile::each(const std::function<void(const ProfileEvent&)>& show) const {
   read_profile_events(path_, [&](const ProfileEvent& event) {
     if (!event.start || base_ == 0) return show(event);
     ProfileEvent moved = event;
@@ -97,12 +97,12 @@ void Profile::each(const std::function<void(const ProfileEvent&)>& show) const {
   });
 }
 
-std::string Profile::name_of(const std::string& pid, const std::string& tid) const {
+std::string TorchProfile::name_of(const std::string& pid, const std::string& tid) const {
   const auto found = names_.find({pid, tid});
   return found == names_.end() ? std::string() : found->second;
 }
 
-std::string Profile::lane_name(const ProfileEvent& event) const {
+std::string TorchProfile::lane_name(const ProfileEvent& event) const {
   const std::string name = name_of(event.pid, event.tid);
   return "PyTorch profiler: " + (name.empty() ? "thread " + text_of(event.tid) : name);
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "made_trace.hpp"
-#include "timeline/profile.hpp"
+#include "timeline/torch_profile.hpp"
 #include "trace/error.hpp"
 
 using namespace lotus;
@@ -18,7 +18,7 @@ bench::Bytes bytes_of(const std::string& text) { return {text.begin(), text.end(
 std::vector<ProfileEvent> events_of(const std::string& text) {
   const TemporaryFile file(bytes_of(text), ".json");
   std::vector<ProfileEvent> events;
-  const Profile profile(file.path());
+  const TorchProfile profile(file.path());
   profile.each([&](const ProfileEvent& event) { events.push_back(event); });
   return events;
 }
@@ -26,7 +26,7 @@ std::vector<ProfileEvent> events_of(const std::string& text) {
 std::string complaint(const std::string& text) {
   const TemporaryFile file(bytes_of(text), ".json");
   try {
-    const Profile profile(file.path());
+    const TorchProfile profile(file.path());
   } catch (const Unusable& error) {
     return error.what();
   }
@@ -97,7 +97,7 @@ TEST_CASE("what is no profile is an error that says so") {
   CHECK(says(
       complaint(R"([{"name":"aten::randn","ph":"X","ts":227,"dur":32432,"tid":1,"pid":"CPU functions"}])"),
       "does not say when that was"));
-  CHECK_THROWS_AS(Profile("/nonexistent.json"), Unusable);
+  CHECK_THROWS_AS(TorchProfile("/nonexistent.json"), Unusable);
 }
 
 TEST_CASE("a profile of another run is refused: by time, by process") {
@@ -105,7 +105,7 @@ TEST_CASE("a profile of another run is refused: by time, by process") {
       bytes_of(
           R"({"traceEvents":[{"ph":"X","name":"a","pid":100,"tid":1,"ts":1700000000000000,"dur":1000000}]})"),
       ".json");
-  const Profile profile(file.path());
+  const TorchProfile profile(file.path());
   Process training;
   training.number = 1;
   training.pid = 100;
