@@ -80,7 +80,7 @@ std::string target_of(const Options& options, const std::string& path) {
 
 // The profile, if one is to be merged; throws where it cannot be.
 std::optional<TorchProfile> profile_for(const Options& options, const Trace& trace, const Reading& reading,
-                                   Lanes& lanes) {
+                                        Lanes& lanes) {
   if (options.profile.empty()) return std::nullopt;
   std::optional<TorchProfile> profile(options.profile);
   for (const auto& [number, process] : trace.catalog.processes()) lanes.pid_of(*process);

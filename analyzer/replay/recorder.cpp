@@ -140,6 +140,9 @@ void Recorder::on_batch(const Batch& batch) {
   if (RawBatch* const row = batch_of(epoch, batch.key.batch)) row->batch = batch;
 }
 
+// More than any machine runs is damage, and would be replayed worker by worker.
+static bool plausible(const Loader& loader) { return loader.workers <= 4096 && loader.prefetch <= 65536; }
+
 void Recorder::end() {
   std::map<std::pair<const Process*, std::uint64_t>, std::vector<EpochOf>> by_loader;
   for (const auto& [key, epoch] : epochs_) {
@@ -149,8 +152,9 @@ void Recorder::end() {
   }
   for (auto& [key, epochs] : by_loader) {
     const auto& [training, id] = key;
-    recordings_.push_back(
-        recording_of(*trace_, *training, training->loaders.at(id), std::move(epochs), ops_));
+    const Loader& loader = training->loaders.at(id);
+    if (plausible(loader))
+      recordings_.push_back(recording_of(*trace_, *training, loader, std::move(epochs), ops_));
   }
   epochs_.clear();
   running_.clear();

@@ -23,8 +23,8 @@ class ChromeTimeline : public Visitor {
   ChromeTimeline(const Trace& trace, const Numbering& numbering, Lanes& lanes, const Reading& reading,
                  bool coarse, Output& out);
 
-  void begin(
-      const TorchProfile* profile);  // before the trace streams by; the profile that will be merged, or nullptr
+  void begin(const TorchProfile*
+                 profile);  // before the trace streams by; the profile that will be merged, or nullptr
   void merge(const TorchProfile& profile);  // after it
   void end();
 

@@ -73,7 +73,7 @@ void TorchProfile::scan(const ProfileEvent& event) {
 }
 
 void TorchProfile::check_same_run(const std::string& trace, std::int64_t first, std::int64_t last,
-                             const Lanes& lanes) const {
+                                  const Lanes& lanes) const {
   if (last < first_ || last_ < first)
     throw Unusable(
         fmt::format("{}: is of another run than {}: it was recorded from {} to {}, and the trace from {} "
