@@ -30,6 +30,13 @@
           S(jpeg_finish_decompress, false) S(jpeg12_read_scanlines, false) S(jpeg16_read_scanlines, false) \
               S(jpeg12_read_raw_data, false) S(jpeg12_crop_scanline, false) S(jpeg12_skip_scanlines, false)
 
+// S(symbol): functions of TurboJPEG with at most nine arguments.
+#define LOTUS_TURBOJPEG_SYMBOLS(S)                                                                         \
+  S(tjDecompressHeader) S(tjDecompressHeader2) S(tjDecompressHeader3) S(tjDecompress) S(tjDecompress2)     \
+  S(tjDecompressToYUV) S(tjDecompressToYUV2) S(tjDecompressToYUVPlanes)                                    \
+  S(tj3DecompressHeader) S(tj3Decompress8) S(tj3Decompress12) S(tj3Decompress16)                           \
+  S(tj3DecompressToYUV8) S(tj3DecompressToYUVPlanes8)
+
 // S(symbol, rule): what libc's functions for signals are given; see signals.cpp.
 #define LOTUS_SIGNAL_SYMBOLS(S)                                                                            \
   S(sigaction, action) S(__sigaction, action)                                                              \

@@ -49,7 +49,8 @@ def test_two_decoders(both):
     entries = both("two")
     for library in ("libdecoder1.so", "libdecoder2.so"):
         assert calls(entries, library) == {"jpeg_read_header": 100 * SAMPLES, "jpeg_start_decompress": 100 * SAMPLES,
-                                           "jpeg_read_scanlines": 300 * SAMPLES}
+                                           "jpeg_read_scanlines": 300 * SAMPLES,
+                                           "tjDecompressHeader3": 100 * SAMPLES, "tjDecompress2": 100 * SAMPLES}
 
 
 @pytest.mark.parametrize("workers", [0, 1])

@@ -32,7 +32,7 @@ def caller(number, mode=ctypes.RTLD_LOCAL):
 def two(_):
     """Two decoders in one process, by turns: their answers do not mix."""
     first, second = caller(1), caller(2)
-    return [(first.decode(), second.decode()) for _ in range(100)][-1]
+    return [(library.decode(), library.decode_with_turbojpeg()) for _ in range(100) for library in (first, second)][-2:]
 
 
 @case
@@ -51,7 +51,7 @@ def coming_and_going(_):
     answers = set()
     for number in [1, 2, 2, 1, 1] * 60:
         library = caller(number)
-        answers.add((number, library.decode(), library.fail_by_longjmp()))
+        answers.add((number, library.decode(), library.decode_with_turbojpeg(), library.fail_by_longjmp()))
         dlclose(library._handle)
     return sorted(answers)
 
@@ -59,7 +59,8 @@ def coming_and_going(_):
 @case
 def deep_binding(_):
     """Nothing comes between a library that is bound deeply and its decoder."""
-    return caller(1, os.RTLD_DEEPBIND | os.RTLD_LOCAL).decode()
+    library = caller(1, os.RTLD_DEEPBIND | os.RTLD_LOCAL)
+    return library.decode(), library.decode_with_turbojpeg()
 
 
 @case

@@ -18,4 +18,6 @@ void jpeg_CreateDecompress(decompressor*);
 int jpeg_read_header(decompressor*, int);
 int jpeg_start_decompress(decompressor*);
 unsigned jpeg_read_scanlines(decompressor*, void**, unsigned);
+int tjDecompress2(void*, const unsigned char*, unsigned long, unsigned char*, int, int, int, int, int);
+int tjDecompressHeader3(void*, const unsigned char*, unsigned long, int*, int*, int*, int*);
 }
