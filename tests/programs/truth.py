@@ -73,6 +73,11 @@ def flush():
     _records.clear()
 
 
+def discard():
+    """Forgets what was logged since the last flush."""
+    _records.clear()
+
+
 def watch(loader, name="train", epoch=0):
     """Yields what `for batch in loader` yields and logs each step of the iterator."""
     global _starting

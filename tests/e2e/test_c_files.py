@@ -1,0 +1,40 @@
+"""Files that C code opens: they become the path of the sample, and OpenCV's functions are counted."""
+import subprocess
+
+import pytest
+
+import checks
+import harness
+import native_reader
+
+
+def has(module):
+    return subprocess.run([harness.PYTHON, "-c", f"import {module}"], capture_output=True).returncode == 0
+
+
+@pytest.fixture(params=["imread", "fopen", "open", "fromfile"])
+def run(request, pair, photos):
+    if request.param == "imread" and not has("cv2"):
+        pytest.skip("no OpenCV here")
+    command = harness.program("c_files", "--opener", request.param, "--workers", "1", data=photos)
+    return pair(request.param, command)
+
+
+def test_paths(run, photos):
+    """Each sample has the one path of its photograph."""
+    checks.same(run)
+    expected = sorted(str(path) for path in photos.glob("*/*.jpeg"))
+    found, sample = {}, None
+    for record in run.trace.records:
+        if record["kind"] == "sample":
+            sample = record["index"]
+        elif record["kind"] == "path":
+            assert sample not in found
+            found[sample] = record["path"]
+    assert found == dict(enumerate(expected))
+
+
+def test_calls(run):
+    found = native_reader.totals(native_reader.below(native_reader.entries(run.trace), "Files.make"))
+    for (_, name), (calls, moved) in run.truth.native.items():
+        assert (found[name].calls, found[name].bytes) == (calls, moved), name
