@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "stacks/map_views.hpp"
 #include "text/escape.hpp"
 #include "text/table.hpp"
@@ -12,6 +15,15 @@ std::string percent(double share) { return human_percent(100 * share); }
 
 std::string interval_text(const Bounds& interval) {
   return fmt::format("{:.1f}–{:.1f} %", 100 * interval.low, 100 * interval.high);
+}
+
+// Without what CPython adds to the names of extension modules: _imaging.so for
+// _imaging.cpython-311-x86_64-linux-gnu.so.
+std::string short_library(const std::string& library) {
+  const auto from = library.find(".cpython-");
+  const auto to = library.rfind(".so");
+  if (from == std::string::npos || to == std::string::npos || to < from) return escaped(library);
+  return escaped(library.substr(0, from) + library.substr(to));
 }
 
 std::string samples(std::uint64_t count) {
@@ -31,9 +43,10 @@ Table empty_table() {
 }
 
 void add_function(Table& table, const FunctionShare& f) {
-  table.add({escaped(f.frame.name), escaped(f.frame.library), percent(f.share), interval_text(f.interval),
-             human_count(f.self.samples), human_time(f.self.cpu_ns), human_time(f.total.cpu_ns),
-             f.exact ? human_count(f.exact->calls) : "", f.exact ? human_time(f.exact->ns) : ""});
+  table.add({escaped(f.frame.name), short_library(f.frame.library), percent(f.share),
+             interval_text(f.interval), human_count(f.self.samples), human_time(f.self.cpu_ns),
+             human_time(f.total.cpu_ns), f.exact ? human_count(f.exact->calls) : "",
+             f.exact ? human_time(f.exact->ns) : ""});
 }
 
 void add_rest(Table& table, const std::string& name, const Tally& tally, const OpMap& op) {
@@ -70,8 +83,13 @@ std::string entry_points_text(const OpMap& op, const Terminal& terminal) {
                {"time"},
                {"per call"},
                {.title = "bytes", .importance = 1}});
-  for (const auto& [name, point] : op.entry_points)
-    table.add({escaped(name.first), escaped(name.second), human_count(point.calls), human_time(point.ns),
+  std::vector<std::pair<std::pair<std::string, std::string>, EntryPoint>> points(op.entry_points.begin(),
+                                                                                 op.entry_points.end());
+  std::stable_sort(points.begin(), points.end(),
+                   [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+  for (const auto& [name, point] : points)
+    table.add({escaped(name.first), short_library(name.second), human_count(point.calls),
+               human_time(point.ns),
                point.calls == 0 ? "-" : human_time(point.ns / static_cast<double>(point.calls)),
                point.bytes > 0 ? human_bytes(point.bytes) : ""});
   return table.text(terminal);
@@ -110,8 +128,7 @@ std::string head_text(const FunctionMap& map, const Terminal& terminal) {
                        percent(map.inside.cpu_ns > 0 ? map.tracer.cpu_ns / map.inside.cpu_ns : 0));
   const std::string rule = fmt::format(
       "Listed: native functions in which at least {} samples ended and whose share of the operation's CPU "
-      "time "
-      "is above {} with 97.5 % confidence (lower end of Clopper and Pearson's 95 % interval).",
+      "time is above {} with 97.5 % confidence (lower end of Clopper and Pearson's 95 % interval).",
       map.rule.min_samples, percent(map.rule.min_share));
   return terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n" +
          terminal.styled(Style::dim, wrapped(rule, terminal.width)) + "\n";
@@ -127,8 +144,7 @@ std::string why_no_samples(const SamplingFacts& facts) {
   if (facts.hz == 0) return "The trace holds no samples of the stack: sampling was off (LOTUS_SAMPLE_HZ=0).";
   return fmt::format(
       "The trace holds no samples of the stack: at {} Hz, nothing used the CPU for long enough. Run longer, "
-      "or "
-      "at a higher LOTUS_SAMPLE_HZ.",
+      "or at a higher LOTUS_SAMPLE_HZ.",
       facts.hz);
 }
 
