@@ -158,7 +158,9 @@ bool find_torch() {
 }  // namespace
 
 TorchOps::TorchOps() {
-  if (config.torch_ops == TorchOpsLevel::off || process.off || nesting.observed || nesting.depth > 0) return;
+  if (config.torch_ops == TorchOpsLevel::off || process.off) return;
+  nesting.depth = 0;  // one that began here may have ended in another thread
+  if (nesting.observed) return;
   if (search != Search::found && (search == Search::failed || !find_torch())) return;
   Callback callback{operator_starts, operator_ends, 1.0, {true}, false, false, false};
   handle_ = torch.add(callback);

@@ -106,3 +106,10 @@ def test_operators_by_level(level, tracer, photos, arrays, profiled):
         assert found == {"sample": {}, "collate": {}}
     else:
         assert found == {side: levels["all"] for side, levels in profiled.items()}
+
+
+def test_profiler_of_the_program_sees_the_same(tracer, photos, arrays, profiled, tmp_path):
+    options = ["--workers", "0", "--arrays", arrays, "--profile", tmp_path / "operators"]
+    _, trace = tracer.trace(harness.program("hooks", *options, data=photos))
+    assert json.loads((tmp_path / "operators").read_text()) == profiled
+    assert operators(native_reader.entries(trace))["sample"]["aten::add"] == 3 * 64
