@@ -1,6 +1,7 @@
 #include "unwinder.hpp"
 
 #include <libunwind.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,6 +16,11 @@ extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_wo
 // What libunwind would resume a thread of its own process with. Its static library names it and has it not;
 // nothing here resumes anything.
 extern "C" int UNW_OBJ(setcontext)(const void*) { std::abort(); }
+
+// libunwind blocks all signals around the lock of its cache: three system calls a frame, more than half of the
+// time that unwinding takes. One thread unwinds and no signal handler does: there is nothing to block. The
+// linker leads only calls of sigprocmask() here, which nothing else makes.
+extern "C" int __wrap_sigprocmask(int, const sigset_t*, sigset_t*) { return 0; }
 
 namespace lotus::collector {
 namespace {

@@ -2,8 +2,11 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <signal.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -24,8 +27,15 @@ extern "C" void lotus_test_take() {
   asm volatile("" ::: "memory");
 }
 
+ucontext_t trapped;
+std::array<std::uint8_t, 1024> trapped_stack;
+
+// Nothing but copies: a signal handler.
 void on_trap(int, siginfo_t*, void* context) {
-  taken = snapshot_of(*static_cast<const ucontext_t*>(context));
+  std::memcpy(&trapped, context, sizeof trapped);
+  const iovec to{trapped_stack.data(), trapped_stack.size()};
+  const iovec from{reinterpret_cast<void*>(trapped.uc_mcontext.gregs[REG_RSP]), trapped_stack.size()};
+  syscall(SYS_process_vm_readv, getpid(), &to, 1L, &from, 1L, 0L);
 }
 
 // A library with a function of this name that calls its argument; padded, so that libraries differ in size.
@@ -163,6 +173,8 @@ TEST_CASE("an assembly function without unwind information keeps its place, its 
   void* handle = load(make_assembly_library(place.files));
   reinterpret_cast<void (*)()>(dlsym(handle, "bare_leaf"))();
   sigaction(SIGTRAP, &before, nullptr);
+  taken = snapshot_of(trapped);
+  taken.stack.assign(trapped_stack.begin(), trapped_stack.end());
   SegmentWriter segment(place.plan(true));
   ModuleTeller().tell(segment, 1);
   REQUIRE(push_snapshot(segment, taken.bytes(), 100));
