@@ -137,6 +137,7 @@ void store_all(const std::vector<Recorded>& processes, Costs& costs, Log& log) {
 
 double median(const std::vector<Costs>& all, double Costs::*cost) {
   std::vector<double> values;
+  values.reserve(all.size());
   for (const Costs& costs : all) values.push_back(costs.*cost);
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
