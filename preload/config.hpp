@@ -12,7 +12,7 @@ struct Config {
   const char* log = nullptr;        // LOTUS_LOG; nullptr: no diagnostics but the one line on stderr
   bool autostart = true;            // LOTUS_AUTOSTART
   bool off = false;                 // LOTUS_OFF
-  unsigned sample_hz = 0;           // LOTUS_SAMPLE_HZ; 0: no stack sampling
+  unsigned sample_hz = 199;         // LOTUS_SAMPLE_HZ; 0: no stack sampling
   TorchOpsLevel torch_ops = TorchOpsLevel::top;  // LOTUS_TORCH_OPS
   char complaint[256] = {};  // what was wrong with a value, for the one line; "" if nothing
 };
