@@ -1,5 +1,5 @@
-// Takes the place of libdw's own way to debuginfod servers, which loads that library (and with it a whole
-// network stack) into every process at its start. Here it is loaded when the user names servers in
+// Takes the place of libdw's own way to debuginfod servers, which loads the client library (and with it a
+// whole network stack) whether or not a server is known. Here it is loaded when the user names servers in
 // DEBUGINFOD_URLS, and a file is asked for.
 #include <dlfcn.h>
 
