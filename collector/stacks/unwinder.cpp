@@ -17,9 +17,9 @@ extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_wo
 // nothing here resumes anything.
 extern "C" int UNW_OBJ(setcontext)(const void*) { std::abort(); }
 
-// libunwind blocks all signals around the lock of its cache: three system calls a frame, more than half of the
-// time that unwinding takes. One thread unwinds and no signal handler does: there is nothing to block. The
-// linker leads only calls of sigprocmask() here, which nothing else makes.
+// libunwind blocks all signals around the lock of its cache: three system calls a frame, more than half of
+// the time that unwinding takes. One thread unwinds and no signal handler does: there is nothing to block.
+// The linker leads only calls of sigprocmask() here, which nothing else makes.
 extern "C" int __wrap_sigprocmask(int, const sigset_t*, sigset_t*) { return 0; }
 
 namespace lotus::collector {
