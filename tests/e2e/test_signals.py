@@ -3,7 +3,8 @@ import pytest
 
 import harness
 
-CASES = ["defaults", "ignored", "handled", "one_handled", "asked", "awaited", "described", "forked", "killed"]
+CASES = ["defaults", "ignored", "handled", "one_handled", "asked", "awaited", "described", "forked",
+         "interrupted", "killed"]
 
 
 @pytest.mark.parametrize("case", CASES)

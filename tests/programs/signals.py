@@ -123,6 +123,17 @@ def forked():
     work(same, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
+def interrupted():
+    """System calls that end early when a signal comes do not: the clock stands still while they wait."""
+    short = (ctypes.c_long * 2)(0, 20_000)
+    early = 0
+    for _ in range(20_000):
+        early += libc.nanosleep(short, None) != 0
+        early += libc.poll(None, 0, 0) != 0
+        early += libc.usleep(1) != 0
+    work(early, ctypes.get_errno())
+
+
 def killed():
     work()
     os.kill(os.getpid(), LAST)
