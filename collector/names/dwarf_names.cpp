@@ -3,6 +3,8 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "names/demangle.hpp"
 
@@ -24,7 +26,15 @@ std::uint64_t number(Dwarf_Die& die, unsigned attribute) {
   return value;
 }
 
-FunctionName name_of(Dwarf_Die& die) {
+// The name that a mangled symbol gives to all parts and clones of a function; empty if it is not mangled.
+std::string name_by_symbol(const char* symbol) {
+  const std::string_view text(symbol != nullptr ? symbol : "");
+  if (!text.starts_with("_Z") && !text.starts_with("_R")) return {};
+  const std::string name = demangled(symbol);
+  return name == text ? "" : name.substr(0, name.find(" [clone "));
+}
+
+FunctionName name_of(Dwarf_Die& die, const char* symbol) {
   FunctionName function;
   function.source = NameSource::dwarf;
   Dwarf_Attribute found;
@@ -32,12 +42,9 @@ FunctionName name_of(Dwarf_Die& die) {
   for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
     if (linkage == nullptr && dwarf_attr_integrate(&die, attribute, &found) != nullptr)
       linkage = dwarf_formstring(&found);
+  function.name = linkage != nullptr ? demangled(linkage) : name_by_symbol(symbol);
   const char* plain = dwarf_diename(&die);
-  if (linkage != nullptr) {
-    function.name = demangled(linkage);
-  } else if (plain != nullptr) {
-    function.name = plain;
-  }
+  if (function.name.empty() && plain != nullptr) function.name = plain;
   if (const char* file = dwarf_decl_file(&die)) function.file = file;
   int line = 0;
   if (dwarf_decl_line(&die, &line) == 0) function.line = static_cast<std::uint64_t>(line);
@@ -114,7 +121,7 @@ DwarfNames::Extents& DwarfNames::functions_of(Dwarf_Die& unit) {
   return place->second;
 }
 
-std::vector<NamedFrame> DwarfNames::find(std::uint64_t address) {
+std::vector<NamedFrame> DwarfNames::find(std::uint64_t address, const char* symbol) {
   std::vector<NamedFrame> frames;
   Dwarf_Die* unit = smallest(units_, address);
   Dwarf_Die* function = unit == nullptr ? nullptr : smallest(functions_of(*unit), address);
@@ -128,7 +135,8 @@ std::vector<NamedFrame> DwarfNames::find(std::uint64_t address) {
   if (row != nullptr) dwarf_lineno(row, &line);
   auto at_line = static_cast<std::uint64_t>(line);
   for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
-    frames.push_back({name_of(*scope), at_line});
+    const bool outermost = std::next(scope) == scopes.rend();
+    frames.push_back({name_of(*scope, outermost ? symbol : nullptr), at_line});
     at_line = number(*scope, DW_AT_call_line);
   }
   std::erase_if(frames, [](const NamedFrame& frame) { return frame.function.name.empty(); });

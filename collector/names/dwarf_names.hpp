@@ -17,7 +17,9 @@ class DwarfNames {
   explicit DwarfNames(Dwarf* dwarf);
 
   // The functions at an address of the debugging information, innermost first; empty if it has none there.
-  std::vector<NamedFrame> find(std::uint64_t address);
+  // `symbol`: mangled, of the function around the address, may be null: it says what local functions and
+  // lambdas are part of, debugging information does not.
+  std::vector<NamedFrame> find(std::uint64_t address, const char* symbol);
 
  private:
   struct Extent {

@@ -63,9 +63,9 @@ struct Symbols::Sources {
     return true;
   }
 
-  std::vector<NamedFrame> in_dwarf(std::uint64_t offset) {
+  std::vector<NamedFrame> in_dwarf(std::uint64_t offset, const char* symbol) {
     if (!dwarf) dwarf = std::make_unique<DwarfNames>(dwfl_module_getdwarf(module, &dwarf_bias));
-    return dwarf->find(offset + start - dwarf_bias);
+    return dwarf->find(offset + start - dwarf_bias, symbol);
   }
 };
 
@@ -81,9 +81,10 @@ Symbols::~Symbols() = default;
 std::vector<NamedFrame> Symbols::find(BinaryId binary, std::uint64_t offset, Unwinder& unwinder) {
   const auto extent = unwinder.function_at(binary, offset);
   if (sources_) {
-    if (auto frames = sources_->in_dwarf(offset); !frames.empty()) return frames;
     const auto* symbol =
         sources_->table->find(offset + sources_->start, extent ? extent->begin + sources_->start : 0);
+    auto frames = sources_->in_dwarf(offset, symbol != nullptr ? symbol->name : nullptr);
+    if (!frames.empty()) return frames;
     if (symbol != nullptr) return {{{demangled(symbol->name), "", 0, symbol->source}, 0}};
   }
   const std::uint64_t begin = extent ? extent->begin : offset;

@@ -76,7 +76,7 @@ struct Place {
 
 TEST_CASE("with DEBUGINFOD_URLS the server's debugging information names what is stripped") {
   const Place place;
-  CHECK(place.innermost({"DEBUGINFOD_URLS=http://127.0.0.1:1"}) == "hidden");
+  CHECK(place.innermost({"DEBUGINFOD_URLS=http://127.0.0.1:1"}) == "hidden(int)");
   CHECK(exists(place.asked));
 }
 

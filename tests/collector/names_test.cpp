@@ -1,6 +1,7 @@
 // Where the names of sampled addresses come from: each source, compared with binutils.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "names/named_library.hpp"
@@ -90,6 +91,19 @@ TEST_CASE("C++ names have their parameters and no return type") {
         "shapes::doubled<double>(double)");
 }
 
+TEST_CASE("local functions and lambdas have their full names with debugging information too") {
+  const Library library;
+  NamedFile file(library.path);
+  CHECK(file.names(library.functions.at("_ZL6hiddeni").begin) == "hidden(int)");
+  const auto lambda = std::find_if(
+      library.functions.begin(), library.functions.end(),
+      [](const auto& function) { return function.first.find("UliE_clEi") != std::string::npos; });
+  REQUIRE((lambda != library.functions.end()));
+  CHECK(file.names(lambda->second.begin) ==
+        "shapes::with_lambda(int)::{lambda(int)#1}::operator()(int) const");
+  CHECK(file.source(lambda->second.begin) == NameSource::dwarf);
+}
+
 TEST_CASE("a symbol table names local functions too; of aliases the plain name") {
   const Library library;
   output_of("strip --strip-debug " + library.path);
@@ -123,7 +137,7 @@ TEST_CASE("debugging information in a file of its own, found by its link") {
             "/libshapes.debug && strip --strip-all libshapes.so && objcopy --add-gnu-debuglink=" + debug +
             "/libshapes.debug libshapes.so");
   NamedFile file(library.path);
-  CHECK(up_to_parameters(file.names(library.functions.at("_ZL6hiddeni").begin)) == "hidden");
+  CHECK(file.names(library.functions.at("_ZL6hiddeni").begin) == "hidden(int)");
   CHECK(file.source(library.functions.at("_ZL6hiddeni").begin) == NameSource::dwarf);
 }
 

@@ -18,6 +18,14 @@ template <class Number>
 }
 template double doubled<double>(double);
 
+int with_lambda(int value) {
+  const auto step = [](int by) __attribute__((noinline)) {
+    asm volatile("" ::: "memory");
+    return by * 11;
+  };
+  return step(value) + step(value + 1);
+}
+
 }  // namespace shapes
 
 [[gnu::always_inline]] static inline int deepest(int value) {
