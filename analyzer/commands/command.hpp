@@ -33,6 +33,8 @@ Run prepare_batches(CLI::App& app);
 Run prepare_timeline(CLI::App& app);
 Run prepare_whatif(CLI::App& app);
 Run prepare_map(CLI::App& app);
+Run prepare_flame(CLI::App& app);
+Run prepare_diff(CLI::App& app);
 
 // Declares the arguments TRACE…
 void add_traces(CLI::App& app, std::vector<std::string>& traces);

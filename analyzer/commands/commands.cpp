@@ -20,13 +20,12 @@ constexpr Command kCommands[] = {
      "training run.",
      prepare_report},
     {"batches", "one row per batch, with all its times",
-     "Prints one row per batch in order of loader, epoch and batch. Several traces are listed one after the "
+     "Prints one row per batch in order of loader, epoch and batch. Several traces are listed one after the\n"
      "other.",
      prepare_batches},
     {"timeline", "a timeline for ui.perfetto.dev and chrome://tracing",
-     "Writes a timeline of processes, threads, batches, samples and ops; with --merge also of what the "
-     "PyTorch\n"
-     "profiler recorded in the same run.",
+     "Writes a timeline of processes, threads, batches, samples and ops; with --merge also of what the\n"
+     "PyTorch profiler recorded in the same run.",
      prepare_timeline},
     {"whatif", "what more workers, a cheaper operation or a faster training step would do",
      "Replays the recorded batches through a model of the DataLoader, first as recorded, then as asked.\n"
@@ -36,6 +35,14 @@ constexpr Command kCommands[] = {
      "Lists the functions in which each operation's CPU time goes, with their share and its 95 % interval.\n"
      "Several traces are summed.",
      prepare_map},
+    {"flame", "the stacks of each operation, for flame graphs",
+     "Writes the CPU time of every stack: the operation, then Python and native functions, outermost first.\n"
+     "Several traces are summed.",
+     prepare_flame},
+    {"diff", "what changed between two runs, beyond what is chance",
+     "Compares two traces: time and CPU time of each call of an operation, and of each native function in "
+     "it.",
+     prepare_diff},
     {"info", "what a trace holds: processes, loaders, records, losses, damage",
      "Prints what a trace says about itself and how well it could be read.", prepare_info},
     {"dump", "every record as text, one a line",

@@ -19,4 +19,7 @@ double smallest_seen(double n);
 // Samples that hold a function of `share` (in (0, 1)) with 95 % probability.
 double samples_to_see(double share);
 
+// How many standard errors to either side of a normal estimate hold the truth with `probability`, in (0, 1).
+double errors_for(double probability);
+
 }  // namespace lotus::analyzer

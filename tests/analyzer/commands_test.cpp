@@ -88,7 +88,9 @@ const char* const kCommands[] = {"report",
                                  "timeline --format perfetto -o -",
                                  "map",
                                  "map --json",
-                                 "map --full"};
+                                 "map --full",
+                                 "flame",
+                                 "flame --format speedscope"};
 
 }  // namespace
 

@@ -1,0 +1,64 @@
+// `flame`: the stacks of each operation, for flame graphs.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "commands/command.hpp"
+#include "commands/profiles.hpp"
+#include "stacks/flame.hpp"
+#include "stacks/map_views.hpp"
+#include "text/escape.hpp"
+#include "text/output.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+struct Options {
+  std::vector<std::string> traces;
+  ProfileFilter filter;
+  std::string format = "folded";
+  std::string output = "-";
+  bool everything = false;
+  bool force = false;
+};
+
+void show_flame(const Options& options) {
+  FlameBuilder builder(options.everything);
+  const auto traces = chosen_traces(options.traces);
+  std::string nothing;
+  each_profile(traces, options.filter,
+               [&](const Trace& trace, const Profile& profile, const Reading& reading) {
+                 builder.add(trace, profile);
+                 const std::string why = why_no_samples(profile.facts(reading));
+                 if (!why.empty()) nothing = escaped(trace.source.path()) + ": " + why;
+               });
+  const auto ops = builder.take();
+  if (ops.empty() && !nothing.empty())
+    std::fputs(fmt::format("lotus-analyze: {}\n", nothing).c_str(), stderr);
+  Output out(options.output, options.force);
+  const WriteText write = [&](std::string_view text) { out.write(text); };
+  if (options.format == "speedscope")
+    write_speedscope(ops, builder.frames(), traces.front(), write);
+  else
+    write_folded(ops, builder.frames(), write);
+  out.close();
+}
+
+}  // namespace
+
+Run prepare_flame(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_traces(app, options->traces);
+  add_profile_filter(app, options->filter);
+  app.add_option("--format", options->format,
+                 "folded: lines for flamegraph.pl or inferno; speedscope: JSON for www.speedscope.app")
+      ->check(CLI::IsMember({"folded", "speedscope"}))
+      ->capture_default_str();
+  app.add_option("-o,--output", options->output, "file to write; -: standard output")->capture_default_str();
+  app.add_flag("--everything", options->everything, "keep frames of the interpreter and of the tracer");
+  app.add_flag("--force", options->force, "replace the file if it exists");
+  return [options] { show_flame(*options); };
+}
+
+}  // namespace lotus::analyzer

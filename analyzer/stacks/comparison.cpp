@@ -1,0 +1,97 @@
+#include "stacks/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "stats/interval.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+constexpr double kMissed = 0.05;
+constexpr std::uint64_t kFewest = 2;  // samples in both runs together, for a function to be compared
+
+Tally tally_of(const OpCost& cost, FrameId id) {
+  const auto found = cost.functions.find(id);
+  return found == cost.functions.end() ? Tally{} : found->second;
+}
+
+std::vector<FunctionChange> functions_of(const OpCost& before, const OpCost& after,
+                                         const FrameTable& frames) {
+  std::set<FrameId> ids;
+  for (const auto* cost : {&before, &after})
+    for (const auto& [id, tally] : cost->functions) ids.insert(id);
+  std::vector<FunctionChange> changes;
+  for (const FrameId id : ids) {
+    const Tally a = tally_of(before, id);
+    const Tally b = tally_of(after, id);
+    if (a.samples + b.samples < kFewest) continue;
+    changes.push_back({frames[id], {before.cpu_per_call(a), after.cpu_per_call(b)}});
+  }
+  return changes;
+}
+
+OpChange change_of(const std::string& name, const OpCost& before, const OpCost& after,
+                   const FrameTable& frames) {
+  OpChange op;
+  op.name = name;
+  op.calls_before = before.wall.calls();
+  op.calls_after = after.wall.calls();
+  op.wall = {before.wall.estimate(), after.wall.estimate()};
+  op.cpu = {before.cpu_per_call(before.cpu), after.cpu_per_call(after.cpu)};
+  if (op.in_both()) op.functions = functions_of(before, after, frames);
+  return op;
+}
+
+void judge(Change& change, double errors) {
+  const double difference = change.after.mean - change.before.mean;
+  const double reach = errors * std::hypot(change.before.error, change.after.error);
+  change.low = difference - reach;
+  change.high = difference + reach;
+  change.certain = change.low > 0 || change.high < 0;
+}
+
+double size_of(const Change& change) { return std::abs(change.after.mean - change.before.mean); }
+
+void judge(Comparison& comparison) {
+  for (const auto& op : comparison.ops)
+    if (op.in_both()) comparison.quantities += 2 + op.functions.size();
+  const double errors =
+      errors_for(1 - kMissed / static_cast<double>(std::max<std::uint64_t>(1, comparison.quantities)));
+  for (auto& op : comparison.ops) {
+    if (!op.in_both()) continue;
+    judge(op.wall, errors);
+    judge(op.cpu, errors);
+    for (auto& function : op.functions) judge(function.cpu, errors);
+    std::stable_sort(op.functions.begin(), op.functions.end(),
+                     [](const auto& a, const auto& b) { return size_of(a.cpu) > size_of(b.cpu); });
+  }
+  std::stable_sort(comparison.ops.begin(), comparison.ops.end(),
+                   [](const OpChange& a, const OpChange& b) { return size_of(a.wall) > size_of(b.wall); });
+}
+
+}  // namespace
+
+Comparison compare(const Costs& before, const Costs& after, const FrameTable& frames) {
+  Comparison comparison;
+  std::set<std::string> names;
+  bool sampled[2] = {};
+  for (const bool second : {false, true})
+    for (const auto& [name, cost] : second ? after : before) {
+      names.insert(name);
+      sampled[second] = sampled[second] || cost.cpu.samples > 0;
+    }
+  comparison.sampled = sampled[0] && sampled[1];
+  static const OpCost kNone;
+  for (const auto& name : names) {
+    const auto a = before.find(name);
+    const auto b = after.find(name);
+    comparison.ops.push_back(
+        change_of(name, a == before.end() ? kNone : a->second, b == after.end() ? kNone : b->second, frames));
+  }
+  judge(comparison);
+  return comparison;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "stacks/comparison.hpp"
+#include "text/escape.hpp"
+#include "text/table.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Infinity, of too few batches to tell, is null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json estimate_json(const Estimate& e) { return {{"mean_ns", number(e.mean)}, {"error_ns", number(e.error)}}; }
+
+Json change_json(const Change& change) {
+  return {{"before", estimate_json(change.before)},
+          {"after", estimate_json(change.after)},
+          {"difference_interval_ns", {number(change.low), number(change.high)}},
+          {"changed", change.certain}};
+}
+
+std::string signed_percent(double percent) { return fmt::format("{:+.1f} %", percent); }
+
+// In per cent of what it was before.
+std::string change_text(const Change& change) {
+  if (change.before.mean <= 0) return "new";
+  return signed_percent(100 * (change.after.mean - change.before.mean) / change.before.mean);
+}
+
+std::string interval_text(const Change& change) {
+  if (change.before.mean <= 0 || !std::isfinite(change.low)) return "-";
+  const double whole = change.before.mean / 100;
+  return fmt::format("[{:+.1f}, {:+.1f}]", change.low / whole, change.high / whole);
+}
+
+std::string mark(const Change& change) {
+  if (!change.certain) return "";
+  return change.after.mean > change.before.mean ? "dearer" : "cheaper";
+}
+
+void add_change(Table& table, std::string name, std::string what, const Change& change) {
+  table.add({std::move(name), std::move(what), human_time(change.before.mean), human_time(change.after.mean),
+             change_text(change), interval_text(change), mark(change)});
+}
+
+Table empty_table(const char* first, const char* second) {
+  return Table({{.title = first, .right = false, .flexible = true, .narrowest = 18},
+                {.title = second, .right = false},
+                {"before"},
+                {"after"},
+                {"change"},
+                {.title = "95 %, all rows", .importance = 1},
+                {.right = false, .style = Style::bold}});
+}
+
+std::string verdict(const Comparison& c) {
+  std::vector<std::string> changed;
+  for (const auto& op : c.ops)
+    if (op.in_both() && op.wall.certain)
+      changed.push_back(fmt::format("{} takes {} instead of {} a call ({})", escaped(op.name),
+                                    human_time(op.wall.after.mean), human_time(op.wall.before.mean),
+                                    change_text(op.wall)));
+  for (const auto& op : c.ops)
+    if (!op.in_both())
+      changed.push_back(fmt::format("{} is only in {}", escaped(op.name),
+                                    escaped(op.calls_before > 0 ? c.before : c.after)));
+  if (changed.empty()) return "No operation's time changed beyond what is chance.";
+  return fmt::format("Changed beyond chance: {}.", fmt::join(changed, "; "));
+}
+
+std::string ops_table(const Comparison& c, const Terminal& terminal) {
+  Table table = empty_table("operation", "a call");
+  for (const auto& op : c.ops) {
+    if (!op.in_both()) continue;
+    add_change(table, escaped(op.name), "time", op.wall);
+    if (c.sampled) add_change(table, "", "CPU", op.cpu);
+  }
+  return table.empty() ? "" : table.text(terminal);
+}
+
+std::string functions_table(const Comparison& c, const Terminal& terminal) {
+  Table table = empty_table("function", "operation");
+  for (const auto& op : c.ops)
+    for (const auto& function : op.functions)
+      if (function.cpu.certain)
+        add_change(table, escaped(function.frame.name), escaped(op.name), function.cpu);
+  return table.empty() ? "No native function's CPU time changed beyond what is chance.\n"
+                       : table.text(terminal);
+}
+
+}  // namespace
+
+Json comparison_json(const Comparison& c) {
+  Json ops = Json::array();
+  for (const auto& op : c.ops) {
+    Json row{{"name", escaped(op.name)}, {"calls", {op.calls_before, op.calls_after}}};
+    if (op.in_both()) {
+      row["time_per_call"] = change_json(op.wall);
+      row["cpu_per_call"] = c.sampled ? change_json(op.cpu) : Json(nullptr);
+      Json functions = Json::array();
+      for (const auto& function : op.functions) {
+        Json entry{{"function", escaped(function.frame.name)}, {"library", escaped(function.frame.library)}};
+        entry.update(change_json(function.cpu));
+        functions.push_back(std::move(entry));
+      }
+      row["functions"] = std::move(functions);
+    }
+    ops.push_back(std::move(row));
+  }
+  return {{"before", escaped(c.before)},
+          {"after", escaped(c.after)},
+          {"confidence", 0.95},
+          {"quantities", c.quantities},
+          {"ops", std::move(ops)}};
+}
+
+std::string comparison_text(const Comparison& c, const Terminal& terminal) {
+  std::string out = terminal.styled(Style::bold, wrapped(verdict(c), terminal.width)) + "\n";
+  const std::string facts = fmt::format(
+      "{} against {}: {} quantities; the intervals hold all of them together with 95 % probability, as far "
+      "as "
+      "chance goes: not a busier or a warmer machine.",
+      escaped(c.after), escaped(c.before), c.quantities);
+  out += terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n\n" + ops_table(c, terminal);
+  if (!c.sampled) return out + "\nWithout samples of stacks in both traces, functions cannot be compared.\n";
+  return out + "\n" + functions_table(c, terminal);
+}
+
+}  // namespace lotus::analyzer

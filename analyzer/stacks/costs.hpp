@@ -1,0 +1,69 @@
+// What a call of each operation costs, with the uncertainty of it: one run's side of a comparison.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "stacks/frame_table.hpp"
+#include "stacks/profile.hpp"
+
+namespace lotus::analyzer {
+
+// A mean and its standard error, in ns a call.
+struct Estimate {
+  double mean = 0, error = 0;
+};
+
+// Calls in blocks that vary together: those of one batch. The error of the mean follows from how much the
+// blocks vary (ratio estimator), not from the calls, which are no independent samples.
+class BlockMean {
+ public:
+  void add(double calls, double ns);
+  std::uint64_t calls() const { return static_cast<std::uint64_t>(calls_); }
+  // Of fewer than two blocks the error is not known: infinite.
+  Estimate estimate() const;
+
+ private:
+  double blocks_ = 0, calls_ = 0, ns_ = 0, calls_squared_ = 0, ns_squared_ = 0, product_ = 0;
+};
+
+struct OpCost {
+  BlockMean wall;                      // time of a call, nested operations included
+  Tally cpu;                           // CPU time of all its samples but the tracer's own
+  std::map<FrameId, Tally> functions;  // of native functions, where they were innermost
+
+  Estimate cpu_per_call(const Tally& tally) const;
+};
+using Costs = std::map<std::string, OpCost>;  // by name of the operation
+
+// Reads a trace for its costs. `trace` and `frames` outlive it.
+class CostReader : public Visitor {
+ public:
+  CostReader(const Trace& trace, FrameTable& frames) : trace_(trace), frames_(frames), profile_(trace) {}
+
+  bool wants_stacks() const override { return true; }
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
+    profile_.on_stack_sample(process, record, ticks);
+  }
+  void on_span(const Span& span) override;
+
+  // After the visit.
+  Costs take();
+  SamplingFacts facts(const Reading& reading) const { return profile_.facts(reading); }
+
+ private:
+  struct Block {
+    double calls = 0, ns = 0;
+  };
+  void close(const Stream& stream);
+
+  const Trace& trace_;
+  FrameTable& frames_;
+  Profile profile_;
+  Costs costs_;
+  std::map<const Stream*, std::map<std::string, Block>> open_;
+};
+
+}  // namespace lotus::analyzer

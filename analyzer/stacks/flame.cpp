@@ -1,0 +1,45 @@
+#include "stacks/flame.hpp"
+
+#include <algorithm>
+
+namespace lotus::analyzer {
+
+// A stack without a Python function keeps what there is of CPython: nothing else says what ran.
+std::vector<FrameId> FlameBuilder::shown(std::span<const FrameId> stack) const {
+  std::vector<FrameId> frames(stack.rbegin(), stack.rend());
+  if (everything_ || frames.empty()) return frames;
+  const auto part = [&](FrameId frame) { return frames_[frame].part; };
+  const bool python =
+      std::any_of(frames.begin(), frames.end(), [&](FrameId f) { return part(f) == Part::python; });
+  const bool tracer_ran = owner_of(stack, frames_).part == Part::tracer;
+  std::erase_if(frames, [&](FrameId f) {
+    return (part(f) == Part::interpreter && python) || (part(f) == Part::tracer && !tracer_ran);
+  });
+  return frames;
+}
+
+void FlameBuilder::add(const Trace& trace, const Profile& profile) {
+  StackNames names(trace.stacks, frames_);
+  for (const auto& [key, op] : profile.ops()) {
+    auto& stacks = ops_[key.outside() ? std::string(kOutside) : key.name];
+    for (const auto& [stack, tally] : op.stacks) stacks[shown(names.frames_of(stack))] += tally.cpu_ns;
+  }
+}
+
+std::vector<FlameOp> FlameBuilder::take() {
+  std::vector<FlameOp> ops;
+  for (auto& [name, stacks] : ops_) {
+    FlameOp op{name, {}, 0};
+    for (auto& [frames, cpu_ns] : stacks) {
+      op.cpu_ns += cpu_ns;
+      op.stacks.push_back({frames, cpu_ns});
+    }
+    if (!op.stacks.empty()) ops.push_back(std::move(op));
+  }
+  ops_.clear();
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const FlameOp& a, const FlameOp& b) { return a.cpu_ns > b.cpu_ns; });
+  return ops;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,151 @@
+// Two runs compared: means and errors worked out by hand, and chance that must not look like a change.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "made_stacks.hpp"
+#include "stacks/comparison.hpp"
+#include "stats/interval.hpp"
+
+using namespace lotus;
+using namespace lotus::analyzer;
+using namespace lotus::analyzer::test;
+using doctest::Approx;
+
+namespace {
+
+// Batches of 4 calls of operation 1 that take `ms(batch)` each, and `samples` of its stack `frames`.
+struct MadeRun {
+  MadeTrace made;
+  MadeStacks stacks{made};
+  std::uint32_t worker = 0;
+
+  explicit MadeRun(const std::string& op = "Crop") {
+    made.loader(1, 1);
+    made.iterator(1, 1);
+    worker = made.worker(1, 0);
+    made.op(worker, 1, OpRole::transform, op);
+    stacks.sampling(worker);
+  }
+  template <class Length>
+  void batches(int count, Length ms) {
+    ThreadWriter thread(made, worker, 1);
+    double now = 2;
+    for (int batch = 0; batch < count; ++batch) {
+      const double each = ms(batch);
+      thread.record<Kind::fetch>(at(now), 0, 0, static_cast<std::uint64_t>(batch));
+      for (int call = 0; call < 4; ++call)
+        span<Kind::op>(thread, now + call * each, now + (call + 1) * each, 1);
+      now += 4 * each + 0.1;
+      thread.record<Kind::leave>(at(now));
+    }
+    thread.flush();
+  }
+  void samples(int count, const Frames& frames) {
+    for (int i = 0; i < count; ++i) stacks.sample(1, frames);
+  }
+  Costs costs(FrameTable& frames) {
+    stacks.flush(worker);
+    made.close(100'000);
+    const TemporaryFile file(made.bytes);
+    Trace trace(file.path());
+    CostReader reader(trace, frames);
+    show(trace, reader);
+    return reader.take();
+  }
+};
+
+const Frames kResize = {"resize|folder.py", "resample|_imaging.so"};
+const Frames kCopy = {"resize|folder.py", "memcpy|libc.so.6"};
+
+}  // namespace
+
+TEST_CASE("the error of a mean follows from how the batches vary") {
+  BlockMean mean;
+  mean.add(4, 40);
+  CHECK(std::isinf(mean.estimate().error));
+  mean.add(4, 80);
+  CHECK(mean.estimate().mean == Approx(15));
+  CHECK(mean.estimate().error == Approx(5));  // of two batch means, 10 and 20
+  CHECK(mean.calls() == 8);
+}
+
+TEST_CASE("standard errors for a probability, as tables have them") {
+  CHECK(errors_for(0.95) == Approx(1.959964));
+  CHECK(errors_for(0.999) == Approx(3.290527));
+}
+
+TEST_CASE("an operation and a function that became dearer are named, others are not") {
+  FrameTable frames;
+  MadeRun before, after;
+  before.batches(20, [](int batch) { return batch % 2 == 0 ? 1.0 : 1.2; });
+  after.batches(20, [](int batch) { return batch % 2 == 0 ? 2.0 : 2.2; });
+  before.samples(200, kResize);
+  after.samples(500, kResize);
+  before.samples(50, kCopy);
+  after.samples(60, kCopy);
+  Comparison comparison = compare(before.costs(frames), after.costs(frames), frames);
+  REQUIRE(comparison.ops.size() == 1);
+  const OpChange& op = comparison.ops[0];
+  CHECK(op.calls_before == 80);
+  CHECK(op.wall.before.mean == Approx(1.1e6));
+  CHECK(op.wall.after.mean == Approx(2.1e6));
+  CHECK(op.wall.certain);
+  CHECK(op.cpu.certain);
+  CHECK(op.cpu.before.mean == Approx(250 * kPeriod / 80.0));
+  REQUIRE(op.functions.size() == 2);
+  CHECK(op.functions[0].frame.name == "resample");
+  CHECK(op.functions[0].cpu.certain);
+  CHECK(op.functions[0].cpu.before.error == Approx(std::sqrt(200.0) * kPeriod / 80.0));
+  CHECK_FALSE(op.functions[1].cpu.certain);
+  CHECK(comparison.quantities == 4);
+  const std::string text = comparison_text(comparison, Terminal{});
+  CHECK(text.starts_with("Changed beyond chance: Crop takes 2.10 ms instead of 1.10 ms a call (+90.9 %)."));
+  CHECK(text.find("resample") != std::string::npos);
+  CHECK(text.find("memcpy") == std::string::npos);
+  const auto json = comparison_json(comparison);
+  CHECK(json["ops"][0]["time_per_call"]["changed"] == true);
+  CHECK(json["ops"][0]["functions"][1]["changed"] == false);
+}
+
+TEST_CASE("operations of one run only are said to be so; without samples, functions are not compared") {
+  FrameTable frames;
+  MadeRun before("Crop"), after("Resize");
+  before.batches(5, [](int) { return 1.0; });
+  after.batches(5, [](int) { return 1.0; });
+  Comparison comparison = compare(before.costs(frames), after.costs(frames), frames);
+  comparison.before = "a.lotus";
+  comparison.after = "b.lotus";
+  const std::string text = comparison_text(comparison, Terminal{});
+  CHECK(text.find("Crop is only in a.lotus; Resize is only in b.lotus") != std::string::npos);
+  CHECK(text.find("cannot be compared") != std::string::npos);
+  CHECK(comparison_json(comparison)["ops"].size() == 2);
+}
+
+// 400 pairs of runs that differ by chance only: intervals of 95 % are wrong in some 20 of them.
+TEST_CASE("chance looks like a change as seldom as it is said") {
+  std::mt19937_64 random(7);
+  std::gamma_distribution<double> slow(4, 2.5e5);
+  std::poisson_distribution<int> hits(30);
+  int wrong = 0;
+  for (int pair = 0; pair < 400; ++pair) {
+    FrameTable frames;
+    const FrameId id = frames.intern({"resample", "_imaging.so", "", 0, Part::native});
+    Costs sides[2];
+    for (auto& costs : sides) {
+      OpCost& cost = costs["Crop"];
+      for (int batch = 0; batch < 40; ++batch) cost.wall.add(32, 32 * slow(random));
+      for (int n = hits(random); n > 0; --n) {
+        cost.cpu.add(kPeriod);
+        cost.functions[id].add(kPeriod);
+      }
+    }
+    const Comparison comparison = compare(sides[0], sides[1], frames);
+    const OpChange& op = comparison.ops[0];
+    wrong += op.wall.certain || op.cpu.certain || op.functions[0].cpu.certain ? 1 : 0;
+  }
+  CHECK(wrong > 2);
+  CHECK(wrong < 45);
+}
