@@ -18,7 +18,11 @@
 namespace lotus {
 namespace {
 
-using Function = Word (*)(Word, Word, Word);
+// What these functions take are at most six integers and pointers, in registers.
+using Function = Word (*)(Word, Word, Word, Word, Word, Word);
+struct Arguments {
+  Word at[6];
+};
 
 enum Symbol : std::size_t {
 #define LOTUS_SYMBOL(symbol, rule) k_##symbol,
@@ -38,6 +42,12 @@ Function real_function(std::size_t symbol) {
   return real[symbol];
 }
 
+Word run(Function function, const Arguments& with) {
+  return function(with.at[0], with.at[1], with.at[2], with.at[3], with.at[4], with.at[5]);
+}
+
+Word run(Function function, Word a, Word b, Word c) { return run(function, {{a, b, c, 0, 0, 0}}); }
+
 template <class T>
 T* pointer(Word word) {
   return reinterpret_cast<T*>(word);
@@ -48,7 +58,7 @@ struct action {  // (signal, new action, old action)
   static Word call(Function function, Word signal, Word changed, Word old) {
     const bool ours = is_sample_signal(static_cast<int>(signal));
     if (ours && changed != 0) leave_signal();
-    const Word result = function(signal, changed, old);
+    const Word result = run(function, signal, changed, old);
     if (ours && changed == 0 && old != 0 && static_cast<int>(result) == 0)
       *pointer<struct sigaction>(old) = {};
     return result;
@@ -58,7 +68,7 @@ struct action {  // (signal, new action, old action)
 struct handler {  // (signal, …)
   static Word call(Function function, Word signal, Word b, Word c) {
     if (is_sample_signal(static_cast<int>(signal))) leave_signal();
-    return function(signal, b, c);
+    return run(function, signal, b, c);
   }
 };
 
@@ -87,8 +97,8 @@ int wait_past_samples(const sigset_t* set, siginfo_t* info, const timespec* time
   timespec left{};
   for (;;) {
     siginfo_t got{};
-    const auto signal = static_cast<int>(real_function(k_sigtimedwait)(
-        reinterpret_cast<Word>(set), reinterpret_cast<Word>(&got), reinterpret_cast<Word>(timeout)));
+    const auto signal = static_cast<int>(run(real_function(k_sigtimedwait), reinterpret_cast<Word>(set),
+                                             reinterpret_cast<Word>(&got), reinterpret_cast<Word>(timeout)));
     if (signal < 0 || !is_sample(got)) {
       if (signal > 0 && info != nullptr) *info = got;
       return signal;
@@ -106,7 +116,7 @@ bool waits_for_samples(Word set) {
 
 struct wait_number {  // (set, number that came)
   static Word call(Function function, Word set, Word number, Word c) {
-    if (!waits_for_samples(set)) return function(set, number, c);
+    if (!waits_for_samples(set)) return run(function, set, number, c);
     const int saved = errno;
     int signal = 0;
     do {
@@ -122,7 +132,7 @@ struct wait_number {  // (set, number that came)
 
 struct wait_info {  // (set, information)
   static Word call(Function function, Word set, Word info, Word c) {
-    if (!waits_for_samples(set)) return function(set, info, c);
+    if (!waits_for_samples(set)) return run(function, set, info, c);
     return static_cast<Word>(
         wait_past_samples(pointer<const sigset_t>(set), pointer<siginfo_t>(info), nullptr));
   }
@@ -130,7 +140,7 @@ struct wait_info {  // (set, information)
 
 struct wait_time {  // (set, information, time)
   static Word call(Function function, Word set, Word info, Word time) {
-    if (!waits_for_samples(set)) return function(set, info, time);
+    if (!waits_for_samples(set)) return run(function, set, info, time);
     return static_cast<Word>(wait_past_samples(pointer<const sigset_t>(set), pointer<siginfo_t>(info),
                                                pointer<const timespec>(time)));
   }
@@ -138,7 +148,7 @@ struct wait_time {  // (set, information, time)
 
 struct pending {  // (set that is filled)
   static Word call(Function function, Word set, Word b, Word c) {
-    const Word result = function(set, b, c);
+    const Word result = run(function, set, b, c);
     if (static_cast<int>(result) == 0 && waits_for_samples(set))
       sigdelset(pointer<sigset_t>(set), sample_signal_now());
     return result;
@@ -147,12 +157,38 @@ struct pending {  // (set that is filled)
 
 struct descriptor {  // (descriptor, set, flags)
   static Word call(Function function, Word file, Word set, Word flags) {
-    if (!waits_for_samples(set)) return function(file, set, flags);
+    if (!waits_for_samples(set)) return run(function, file, set, flags);
     sigset_t others = *pointer<const sigset_t>(set);
     sigdelset(&others, sample_signal_now());
-    return function(file, reinterpret_cast<Word>(&others), flags);
+    return run(function, file, reinterpret_cast<Word>(&others), flags);
   }
 };
+
+// These wait with another mask. What is pending of ours, because the program blocks it, stays so.
+template <std::size_t Mask>
+struct masked {
+  static Word call(Function function, Arguments with) {
+    const int signal = sample_signal_now();
+    if (signal == 0 || with.at[Mask] == 0) return run(function, with);
+    sigset_t mask = *pointer<const sigset_t>(with.at[Mask]);
+    sigaddset(&mask, signal);
+    with.at[Mask] = reinterpret_cast<Word>(&mask);
+    return run(function, with);
+  }
+};
+
+template <class Rule>
+Word call(std::size_t symbol, const Arguments& with) {
+  const Function function = real_function(symbol);
+  if (function == nullptr) {  // a libc without it, asked for by dlsym()
+    errno = ENOSYS;
+    return static_cast<Word>(-1);
+  }
+  if constexpr (requires { Rule::call(function, with); })
+    return Rule::call(function, with);
+  else
+    return Rule::call(function, with.at[0], with.at[1], with.at[2]);
+}
 
 }  // namespace
 
@@ -161,17 +197,18 @@ void find_real_signals() {
 }
 
 int real_sigaction(int signal, const struct sigaction* changed, struct sigaction* old) {
-  return static_cast<int>(real_function(k_sigaction)(
-      static_cast<Word>(signal), reinterpret_cast<Word>(changed), reinterpret_cast<Word>(old)));
+  return static_cast<int>(run(real_function(k_sigaction), static_cast<Word>(signal),
+                              reinterpret_cast<Word>(changed), reinterpret_cast<Word>(old)));
 }
 
 }  // namespace lotus
 
-#define LOTUS_SYMBOL(symbol, rule)                                                                \
-  extern "C" [[gnu::visibility("default")]] lotus::Word lotus_##symbol(lotus::Word, lotus::Word,  \
-                                                                       lotus::Word) asm(#symbol); \
-  lotus::Word lotus_##symbol(lotus::Word a, lotus::Word b, lotus::Word c) {                       \
-    return lotus::rule::call(lotus::real_function(lotus::k_##symbol), a, b, c);                   \
+#define LOTUS_SYMBOL(symbol, rule)                                                                      \
+  extern "C" [[gnu::visibility("default")]] lotus::Word lotus_##symbol(                                 \
+      lotus::Word, lotus::Word, lotus::Word, lotus::Word, lotus::Word, lotus::Word) asm(#symbol);       \
+  lotus::Word lotus_##symbol(lotus::Word a, lotus::Word b, lotus::Word c, lotus::Word d, lotus::Word e, \
+                             lotus::Word f) {                                                           \
+    return lotus::call<lotus::rule>(lotus::k_##symbol, {{a, b, c, d, e, f}});                           \
   }
 LOTUS_SIGNAL_SYMBOLS(LOTUS_SYMBOL)
 #undef LOTUS_SYMBOL

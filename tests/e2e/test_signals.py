@@ -3,7 +3,7 @@ import pytest
 
 import harness
 
-CASES = ["defaults", "ignored", "handled", "one_handled", "asked", "awaited", "described", "forked",
+CASES = ["defaults", "ignored", "handled", "one_handled", "asked", "awaited", "suspended", "described", "forked",
          "interrupted", "killed"]
 
 

@@ -101,6 +101,26 @@ def awaited():
     work(signal.sigwait(EVERY) == LAST)
 
 
+def suspended():
+    """Masks that hold while a system call waits: what was pending before does not end it."""
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_BLOCK, EVERY)
+    none = (ctypes.c_ulong * 16)()
+    short = (ctypes.c_long * 2)(0, 100_000_000)
+    events = (ctypes.c_long * 16)()
+    file = libc.epoll_create1(0)
+    waits = {"ppoll": lambda: libc.ppoll(None, 0, short, none),
+             "pselect": lambda: libc.pselect(0, None, None, None, short, none),
+             "epoll_pwait": lambda: libc.epoll_pwait(file, events, 1, 100, none)}
+    for name, wait in waits.items():
+        burn()
+        print(name, wait())
+    burn()
+    begin = time.monotonic()
+    libc.alarm(1)
+    work(libc.sigsuspend(none), time.monotonic() - begin > 0.9)
+
+
 def described():
     """Through a descriptor."""
     signal.pthread_sigmask(signal.SIG_BLOCK, EVERY)
