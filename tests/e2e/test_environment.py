@@ -29,6 +29,7 @@ def unharmed(bare, traced):
     ({"LOTUS_SAMPLE_HZ": "fast"}, ["LOTUS_SAMPLE_HZ", "fast", "number"]),
     ({"LOTUS_SAMPLE_HZ": "-1"}, ["LOTUS_SAMPLE_HZ", "-1"]),
     ({"LOTUS_SAMPLE_HZ": "1" * 400}, ["LOTUS_SAMPLE_HZ"]),
+    ({"LOTUS_TORCH_OPS": "some"}, ["LOTUS_TORCH_OPS", "some", "0, top or all"]),
     ({"LOTUS_AUTOSTART": "\x1b[31m\n", "LOTUS_SAMPLE_HZ": "\udcff"}, ["LOTUS_AUTOSTART", "LOTUS_SAMPLE_HZ"]),
 ])
 def test_nonsense_is_named_and_ignored(setting, words, command, bare, tracer):
@@ -42,7 +43,8 @@ def test_nonsense_is_named_and_ignored(setting, words, command, bare, tracer):
 
 
 def test_empty_values_count_as_unset(command, bare, tracer):
-    traced, trace = tracer.trace(command, LOTUS_OFF="", LOTUS_AUTOSTART="", LOTUS_SAMPLE_HZ="", LOTUS_LOG="")
+    traced, trace = tracer.trace(command, LOTUS_OFF="", LOTUS_AUTOSTART="", LOTUS_SAMPLE_HZ="", LOTUS_LOG="",
+                                 LOTUS_TORCH_OPS="")
     unharmed(bare, traced)
     assert traced.lotus_lines == [f"lotus: tracing to {trace.path}"]
     assert trace.report["batches"]["count"] == 10
