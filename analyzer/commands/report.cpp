@@ -1,8 +1,11 @@
 // `report`: why the input pipeline is slow.
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands/command.hpp"
+#include "html/fan.hpp"
+#include "html/page.hpp"
 #include "report/collector.hpp"
 #include "report/report.hpp"
 #include "text/output.hpp"
@@ -13,22 +16,52 @@ namespace {
 struct Options {
   std::vector<std::string> traces;
   bool json = false;
+  std::optional<std::string> html;
+  bool force = false;
 };
 
-void report(const Options& options) {
+using Traces = std::vector<std::unique_ptr<Trace>>;
+
+Traces opened(const std::vector<std::string>& paths) {
+  Traces traces;
+  for (const auto& path : paths) traces.push_back(std::make_unique<Trace>(path));
+  return traces;
+}
+
+void print_report(const Findings& findings, bool json) {
   Output out;
-  Collector collector;
-  std::vector<std::unique_ptr<Trace>> traces;  // findings refer to them
-  for (const auto& path : chosen_traces(options.traces)) {
-    Trace& trace = *traces.emplace_back(std::make_unique<Trace>(path));
-    collector.begin(trace);
-    collector.end(read_trace(trace, collector));
-  }
-  const Findings findings = collector.take();
-  if (options.json)
+  if (json)
     out.write(report_json(findings).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   else
     out.write(report_text(findings, Terminal::of(out.file())));
+  out.close();
+}
+
+void report(const Options& options) {
+  const Traces traces = opened(chosen_traces(options.traces));  // findings refer to them
+  Collector collector;
+  for (const auto& trace : traces) {
+    collector.begin(*trace);
+    collector.end(read_trace(*trace, collector));
+  }
+  print_report(collector.take(), options.json);
+}
+
+void write_page(const Options& options) {
+  const Traces traces = opened(chosen_traces(options.traces));
+  Output out(*options.html, options.force);
+  Collector collector;
+  Page page;
+  for (const auto& trace : traces) {
+    std::vector<Visitor*> visitors = page.visitors(*trace);
+    visitors.push_back(&collector);
+    collector.begin(*trace);
+    Fan fan(std::move(visitors));
+    const Reading reading = read_trace(*trace, fan);
+    collector.end(reading);
+    page.add(*trace, reading);
+  }
+  page.write(out, collector.take());
   out.close();
 }
 
@@ -37,8 +70,12 @@ void report(const Options& options) {
 Run prepare_report(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_traces(app, options->traces);
-  app.add_flag("--json", options->json, "the same facts as one JSON object");
-  return [options] { report(*options); };
+  auto* json = app.add_flag("--json", options->json, "the same facts as one JSON object");
+  auto* html = app.add_option("--html", options->html, "write them as a page for the browser, - for stdout")
+                   ->type_name("OUT")
+                   ->excludes(json);
+  app.add_flag("--force", options->force, "replace the page if it exists")->needs(html);
+  return [options] { options->html ? write_page(*options) : report(*options); };
 }
 
 }  // namespace lotus::analyzer

@@ -1,0 +1,38 @@
+#include "html/lane_table.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace lotus::analyzer {
+
+LaneId LaneTable::of(const Lane& lane) {
+  const auto [slot, fresh] = ids_.try_emplace(lane, static_cast<LaneId>(lanes_.size()));
+  if (fresh) lanes_.push_back(lane);
+  return slot->second;
+}
+
+LaneId LaneTable::training(const Process& process) { return of({&process, 0, -1}); }
+
+LaneId LaneTable::worker(const Process& process) {
+  const auto known = workers_.find(&process);
+  if (known != workers_.end()) return known->second;
+  Lane lane{&process, 0, -1};
+  if (process.worker_of) {
+    const WorkerOf& work = *process.worker_of;
+    const Loader* loader = work.training->loader_of(work.iterator);
+    lane = {work.training, loader == nullptr ? 0 : loader->id, static_cast<std::int64_t>(work.worker)};
+  }
+  return workers_[&process] = of(lane);
+}
+
+nlohmann::ordered_json LaneTable::json() const {
+  auto list = nlohmann::ordered_json::array();
+  for (const Lane& lane : lanes_)
+    list.push_back({{"training", lane.worker < 0},
+                    {"process", lane.training->number},
+                    {"pid", lane.training->pid},
+                    {"loader", lane.loader},
+                    {"worker", lane.worker}});
+  return list;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,45 @@
+// Frames and axes of SVG charts.
+
+const MARGIN = {top: 8, right: 12, bottom: 26, left: 54};
+
+/** An empty SVG of `width` and `height` in the box; returns it with the room inside of the margins. */
+function frame(box, width, height, margin = {}) {
+  const m = {...MARGIN, ...margin};
+  box.replaceChildren();
+  const svg = d3.select(box).append('svg').attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img');
+  return {svg, left: m.left, top: m.top, right: Math.max(m.left + 10, width - m.right), bottom: height - m.bottom};
+}
+
+/** Ticks that neither crowd the axis nor repeat powers of ten between them. */
+function ticksOf(scale, count) {
+  if (!scale.base) return scale.ticks(count);
+  const powers = scale.ticks().filter(t => Math.abs(Math.log10(t) - Math.round(Math.log10(t))) < 1e-9);
+  const every = Math.max(1, Math.ceil(powers.length / count));
+  return powers.filter((_, i) => i % every === 0);
+}
+
+function xAxis(at, scale, format, count = Math.max(2, Math.floor((at.right - at.left) / 95))) {
+  const ticks = ticksOf(scale, count);
+  at.svg.append('g').attr('class', 'gridline').attr('transform', `translate(0,${at.bottom})`)
+    .call(d3.axisBottom(scale).tickValues(ticks).tickSize(at.top - at.bottom).tickFormat(''));
+  at.svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${at.bottom})`)
+    .call(d3.axisBottom(scale).tickValues(ticks).tickSize(4).tickFormat(format));
+}
+
+function yAxis(at, scale, format, count = 5) {
+  const ticks = ticksOf(scale, count);
+  at.svg.append('g').attr('class', 'gridline').attr('transform', `translate(${at.left},0)`)
+    .call(d3.axisLeft(scale).tickValues(ticks).tickSize(at.left - at.right).tickFormat(''));
+  at.svg.append('g').attr('class', 'axis').attr('transform', `translate(${at.left},0)`)
+    .call(d3.axisLeft(scale).tickValues(ticks).tickSize(0).tickPadding(7).tickFormat(format)).select('.domain').remove();
+}
+
+/** The domain of a logarithmic axis that holds the positive ones of these values. */
+function logDomain(values, least) {
+  let low = Infinity, high = 0;
+  for (const v of values) if (v > 0) { low = Math.min(low, v); high = Math.max(high, v); }
+  if (high === 0) return [least, least * 10];
+  low = Math.max(low, least);
+  high = Math.max(high, low);
+  return [low / 1.25, Math.max(high * 1.25, low * 10)];
+}

@@ -1,0 +1,7 @@
+// Draws the page, section by section; then all charts.
+
+for (const draw of [drawVerdict, drawTime, drawOps, drawBatches, drawSamples, drawNative, drawRun]) draw();
+theme.start();
+redrawCharts();
+watchCharts();
+document.documentElement.dataset.ready = 'yes';
