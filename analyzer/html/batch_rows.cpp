@@ -50,7 +50,8 @@ void BatchRows::on_next(const Span& span) {
       latest_.try_emplace({&process, span.data.fields[0], span.data.fields[1]}, Latest{});
   Latest& latest = slot->second;
   Step step{at(span.data.start), at(span.end), 0, 0, 0, lanes_.training(process)};
-  step.receiving = std::clamp<std::int64_t>(std::exchange(receiving_[&span.stream], 0), 0, step.end - step.start);
+  step.receiving =
+      std::clamp<std::int64_t>(std::exchange(receiving_[&span.stream], 0), 0, step.end - step.start);
   if (!fresh) {
     if (latest.returned) latest.step.trained = std::max<std::int64_t>(0, step.start - latest.step.end);
     steps_.add(latest.step);
@@ -150,10 +151,18 @@ nlohmann::ordered_json BatchRows::batches_json(std::int64_t origin, std::int64_t
     row->outstanding == kUnknown ? outstanding.add_missing() : outstanding.add(row->outstanding);
     flags.add((row->out_of_order ? 1u : 0u) | (row->failed ? 2u : 0u));
   }
-  return {{"count", sorted.size()},        {"stride", rows_.stride},       {"start", start.text()},
-          {"duration", duration.text()},   {"received", received.text()},  {"consumed", consumed.text()},
-          {"wait_start", wait_start.text()}, {"wait", wait.text()},        {"number", number.text()},
-          {"lane", lane.text()},           {"set", set.text()},            {"outstanding", outstanding.text()},
+  return {{"count", sorted.size()},
+          {"stride", rows_.stride},
+          {"start", start.text()},
+          {"duration", duration.text()},
+          {"received", received.text()},
+          {"consumed", consumed.text()},
+          {"wait_start", wait_start.text()},
+          {"wait", wait.text()},
+          {"number", number.text()},
+          {"lane", lane.text()},
+          {"set", set.text()},
+          {"outstanding", outstanding.text()},
           {"flags", flags.text()}};
 }
 
@@ -169,7 +178,7 @@ nlohmann::ordered_json BatchRows::steps_json(std::int64_t origin, std::int64_t u
     trained.add(units(step.trained));
     lane.add(step.lane);
   }
-  return {{"count", steps.rows.size()}, {"stride", steps.stride},        {"start", start.text()},
+  return {{"count", steps.rows.size()},  {"stride", steps.stride},        {"start", start.text()},
           {"duration", duration.text()}, {"receiving", receiving.text()}, {"trained", trained.text()},
           {"lane", lane.text()}};
 }

@@ -82,7 +82,7 @@ class BatchRows : public Visitor {
   const Trace* trace_ = nullptr;
   Kept<Row> rows_;
   Kept<Step> steps_;
-  std::map<Iteration, Latest> latest_;                        // of the current trace
+  std::map<Iteration, Latest> latest_;                         // of the current trace
   std::unordered_map<const Stream*, std::int64_t> receiving_;  // ns, in the open __next__
   std::map<Set, std::uint32_t> sets_;
 };

@@ -14,9 +14,12 @@ void Flames::add(const Trace& trace, const Profile& profile) {
     if (tree.empty()) tree.emplace_back();
     for (const auto& [stack, tally] : op.stacks) {
       const std::vector<FrameId> frames = names.frames_of(stack);
+      if (owner_of(frames, frames_).part == Part::tracer) continue;
       std::uint32_t at = 0;
       tree[at].ns += tally.cpu_ns;
       for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+        const Part part = frames_[*frame].part;
+        if (part == Part::tracer || part == Part::interpreter) continue;
         const auto next = static_cast<std::uint32_t>(tree.size());
         const auto [slot, fresh] = tree[at].children.try_emplace(*frame, next);
         at = slot->second;

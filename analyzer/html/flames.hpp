@@ -1,4 +1,6 @@
-// The sampled stacks of each operation as trees: what a flame graph draws.
+// The sampled stacks of each operation as trees: what a flame graph draws. As in the map, samples of the
+// tracer are left out and what the interpreter does belongs to the Python function that runs: its frames are
+// passed over.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 #include "html/parts.hpp"
 
 // Made by `ld -r -b binary`: each file lies between two symbols that are named after it.
-#define LOTUS_PARTS(PART)                                           \
-  PART("page.html", page_html) PART("style.css", style_css)         \
-  PART("script.js", script_js) PART("d3.min.js", d3_min_js)         \
-  PART("d3-licence.txt", d3_licence_txt)
+#define LOTUS_PARTS(PART)                                                                \
+  PART("page.html", page_html)                                                           \
+  PART("style.css", style_css) PART("script.js", script_js) PART("d3.min.js", d3_min_js) \
+      PART("d3-licence.txt", d3_licence_txt)
 
 #define LOTUS_DECLARE(name, symbol) \
   extern "C" const char _binary_##symbol##_start[], _binary_##symbol##_end[];

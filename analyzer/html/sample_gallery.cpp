@@ -94,8 +94,9 @@ nlohmann::ordered_json SampleGallery::json() const {
   nlohmann::ordered_json json = {{"seen", seen_}, {"with_bytes", with_bytes_}, {"ops", ops_}};
   json["slowest"] = nlohmann::ordered_json::array();
   for (const Sample& s : slowest_) {
-    nlohmann::ordered_json row = {{"index", s.index}, {"path", nullptr}, {"ms", s.ns / 1e6}, {"op", nullptr},
-                                  {"pid", s.pid},     {"worker", s.worker}, {"bytes", nullptr}};
+    nlohmann::ordered_json row = {{"index", s.index}, {"path", nullptr}, {"ms", s.ns / 1e6},
+                                  {"op", nullptr},    {"pid", s.pid},    {"worker", s.worker},
+                                  {"bytes", nullptr}};
     if (!s.path.empty()) row["path"] = s.path;
     if (s.op != kNoOp) row["op"] = ops_[s.op];
     if (s.bytes >= 0) row["bytes"] = s.bytes;
@@ -108,10 +109,8 @@ nlohmann::ordered_json SampleGallery::json() const {
     bytes.push_back(s.bytes);
     s.op == kNoOp ? op.add_missing() : op.add(s.op);
   }
-  json["chosen"] = {{"count", chosen_.size()},
-                    {"ms", float_column(ms)},
-                    {"bytes", float_column(bytes)},
-                    {"op", op.text()}};
+  json["chosen"] = {
+      {"count", chosen_.size()}, {"ms", float_column(ms)}, {"bytes", float_column(bytes)}, {"op", op.text()}};
   return json;
 }
 

@@ -15,15 +15,18 @@ function ticksOf(scale, count) {
   if (!scale.base) return scale.ticks(count);
   const powers = scale.ticks().filter(t => Math.abs(Math.log10(t) - Math.round(Math.log10(t))) < 1e-9);
   const every = Math.max(1, Math.ceil(powers.length / count));
+  if (powers.length < 3) return scale.ticks().filter(t => [1, 2, 5].includes(Math.round(t / 10 ** Math.floor(Math.log10(t) + 1e-9))));
   return powers.filter((_, i) => i % every === 0);
 }
 
-function xAxis(at, scale, format, count = Math.max(2, Math.floor((at.right - at.left) / 95))) {
-  const ticks = ticksOf(scale, count);
+/** Numbers on an axis need no zeros at their end: 5 s, not 5.00 s. */
+const plainly = format => v => format(v).replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '');
+
+function xAxis(at, scale, format, count = Math.max(2, Math.floor((at.right - at.left) / 95)), ticks = ticksOf(scale, count)) {
   at.svg.append('g').attr('class', 'gridline').attr('transform', `translate(0,${at.bottom})`)
     .call(d3.axisBottom(scale).tickValues(ticks).tickSize(at.top - at.bottom).tickFormat(''));
   at.svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${at.bottom})`)
-    .call(d3.axisBottom(scale).tickValues(ticks).tickSize(4).tickFormat(format));
+    .call(d3.axisBottom(scale).tickValues(ticks).tickSize(4).tickFormat(plainly(format)));
 }
 
 function yAxis(at, scale, format, count = 5) {
@@ -31,7 +34,13 @@ function yAxis(at, scale, format, count = 5) {
   at.svg.append('g').attr('class', 'gridline').attr('transform', `translate(${at.left},0)`)
     .call(d3.axisLeft(scale).tickValues(ticks).tickSize(at.left - at.right).tickFormat(''));
   at.svg.append('g').attr('class', 'axis').attr('transform', `translate(${at.left},0)`)
-    .call(d3.axisLeft(scale).tickValues(ticks).tickSize(0).tickPadding(7).tickFormat(format)).select('.domain').remove();
+    .call(d3.axisLeft(scale).tickValues(ticks).tickSize(0).tickPadding(7).tickFormat(plainly(format))).select('.domain').remove();
+}
+
+/** Powers of two bytes for an axis of sizes. */
+function byteTicks(scale, count) {
+  const [low, high] = scale.domain().map(Math.log2), every = Math.max(1, Math.ceil((high - low) / count));
+  return d3.range(Math.ceil(low), high, every).map(power => 2 ** power);
 }
 
 /** The domain of a logarithmic axis that holds the positive ones of these values. */

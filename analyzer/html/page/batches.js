@@ -49,8 +49,9 @@ function limitLine(at, place, across) {
   const line = at.svg.append('line').attr('class', 'limit');
   if (across) line.attr('x1', at.left).attr('x2', at.right).attr('y1', place).attr('y2', place);
   else line.attr('x1', place).attr('x2', place).attr('y1', at.top).attr('y2', at.bottom);
-  at.svg.append('text').attr('class', 'limit-label').attr('text-anchor', across ? 'end' : 'start')
-    .attr('x', across ? at.right - 2 : place + 4).attr('y', across ? place - 5 : at.top + 10).text(`${LONG_WAIT} ms`);
+  const before = across || place > at.right - 60;
+  at.svg.append('text').attr('class', 'limit-label').attr('text-anchor', before ? 'end' : 'start')
+    .attr('x', across ? at.right - 2 : before ? place - 4 : place + 4).attr('y', across ? place - 5 : at.top + 10).text(`${LONG_WAIT} ms`);
 }
 
 /** Percentile curves: how many percent of the batches stayed below a time. */
@@ -107,7 +108,7 @@ function drawBatches() {
     return fillSection('batches', 'Batches', how, el('div.wide', missing('No batch was made while the program was traced: let it take some batches from a DataLoader.')));
   const made = {name: 'made in', fill: 'var(--batch-2)', values: batchOrder.map(madeIn)};
   const wait = {name: 'wait', fill: 'var(--wait)', values: batchOrder.map(waitOf)}, delay = {name: 'delay', fill: 'var(--receive)', values: batchOrder.map(delayOf)};
-  const inOrder = {...wait, name: 'wait, in order only', fill: 'var(--c3)', values: batchOrder.map(i => run.batches.flags[i] & OUT_OF_ORDER ? NaN : waitOf(i))};
+  const inOrder = {name: 'wait, in order', fill: report.wait.out_of_order > 0 ? 'var(--c3)' : 'var(--wait)', values: batchOrder.map(i => run.batches.flags[i] & OUT_OF_ORDER ? NaN : waitOf(i))};
   const some = report.wait.count > 0;
   const curves = report.wait.out_of_order > 0 ? [wait, inOrder, delay] : [wait, delay];
   const key = entries => legend(entries.map(s => [s.fill, s.name, 'line']));
@@ -116,7 +117,7 @@ function drawBatches() {
     card('.wide', null, null, batchFacts()),
     card('', 'Preprocessing time by batch', 'Line: mean; band: from the shortest to the longest of neighbouring batches.', chart((box, width) => seriesChart(box, width, [made]))),
     card('', 'Out-of-order share', 'High bars: batches that were ready had to wait behind slower ones.', some ? chart(outOfOrderChart) : noWait()),
-    card('', 'Wait and delay by batch', 'Waits above the dashed line stop training noticeably.', key([wait, delay]), some ? chart((box, width) => seriesChart(box, width, [wait, delay], {log: true, limit: LONG_WAIT})) : noWait()),
+    card('', 'Wait and delay by batch', 'Waits above the dashed line stop training noticeably; batches that arrived out of order have no wait of their own.', key([inOrder, delay]), some ? chart((box, width) => seriesChart(box, width, [inOrder, delay], {log: true, limit: LONG_WAIT})) : noWait()),
     card('', 'Wait and delay as percentiles', 'How many percent of the batches stayed below a time; the further left, the better for waits.', key(curves), some ? chart((box, width) => percentileChart(box, width, curves)) : noWait()),
     card('.wide.long', 'All times', 'Statistics of one batch (Sample: of one sample); std is that of the population.', statsTable()));
 }

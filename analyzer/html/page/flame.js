@@ -1,7 +1,7 @@
 // Flame graphs of sampled stacks.
 
-const PARTS = ['native', 'python', 'interpreter', 'tracer'];
-const PART_FILLS = ['#f0a35e', '#7fb2f0', '#b9c0cc', '#c9a0ff'];
+const PARTS = ['native code', 'Python'];
+const PART_FILLS = ['#f0a35e', '#7fb2f0'];
 
 /** The tree of a flame: {name, library, part, us, children}. */
 function flameTree(flame) {

@@ -32,4 +32,6 @@ function bytesText(bytes) {
   return (at === 0 ? String(Math.round(bytes)) : digits(bytes)) + NARROW + units[at];
 }
 const rateText = value => value == null ? '–' : digits(value);
+/** A long name without its middle. */
+const short = (text, most = 72) => text.length <= most ? text : text.slice(0, Math.ceil(most * 0.6)) + '…' + text.slice(-Math.floor(most * 0.4) + 1);
 const upperFirst = text => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,6 +1,17 @@
 // Intervals of one lane that can be drawn at any zoom: each one as a block, or, where they are too many, the
 // share of every pixel that they cover.
 
+/** Position behind the last of the ascending numbers that is at most t. */
+function behind(numbers, t) {
+  let low = 0, high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (numbers[middle] <= t) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** `starts` ascending; times in any one unit. */
 class Level {
   constructor(starts, ends, ids) {
@@ -19,14 +30,11 @@ class Level {
 
   /** Covered time up to t. */
   until(t) {
-    const i = d3.bisectRight(this.starts, t) - 1;
+    const i = behind(this.starts, t) - 1;
     if (i < 0) return 0;
     const whole = this.before[i + 1];
     return whole - Math.max(0, Math.min(this.reach[i] - t, whole - this.before[i]));
   }
-
-  /** Share of [from, to) that is covered, 0 to 1. */
-  share(from, to) { return to > from ? (this.until(to) - this.until(from)) / (to - from) : 0; }
 
   /** Positions [first, last) of the intervals that meet [from, to]. */
   range(from, to) {

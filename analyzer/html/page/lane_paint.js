@@ -18,15 +18,17 @@ class LanePainter {
   /** The parts stacked in each pixel by their share of it, from the bottom up. */
   shares(parts, top, height, stride) {
     ++this.dense;
-    for (let px = this.left; px < this.right; ++px) {
-      const from = this.x.invert(px), to = this.x.invert(px + 1);
-      let bottom = top + height;
-      for (const {level, fill} of parts) {
-        const tall = Math.min(bottom - top, height * Math.min(1, stride * level.share(from, to)));
+    const perPixel = (this.to - this.from) / (this.right - this.left), used = new Float64Array(Math.ceil(this.right - this.left));
+    for (const {level, fill} of parts) {
+      this.context.fillStyle = fill;
+      let before = level.until(this.from);
+      for (let k = 0; k < used.length; ++k) {
+        const now = level.until(this.from + (k + 1) * perPixel);
+        const tall = Math.min(height - used[k], height * stride * (now - before) / perPixel);
+        before = now;
         if (tall <= 0) continue;
-        this.context.fillStyle = fill;
-        this.context.fillRect(px, bottom - tall, 1, tall);
-        bottom -= tall;
+        this.context.fillRect(this.left + k, top + height - used[k] - tall, 1, tall);
+        used[k] += tall;
       }
     }
   }
@@ -55,10 +57,10 @@ class LanePainter {
     const {context, x} = this;
     context.fillStyle = fill;
     let before = -Infinity;
-    for (let i = d3.bisectLeft(times, this.from); i < times.length && times[i] <= this.to; ++i) {
+    for (let i = behind(times, this.from); i < times.length && times[i] <= this.to; ++i) {
       const at = x(times[i]);
       if (at - before < 1) {  // to the first one of the next pixel
-        i = Math.max(i, d3.bisectLeft(times, x.invert(before + 1)) - 1);
+        i = Math.max(i, behind(times, x.invert(before + 1)) - 1);
         continue;
       }
       before = at;
@@ -77,13 +79,13 @@ class LanePainter {
     const y = value => top + height - height * value / most;
     context.beginPath();
     context.moveTo(this.left, top + height);
-    let i = Math.max(0, d3.bisectRight(times, this.from) - 1);
+    const perPixel = (this.to - this.from) / (this.right - this.left), end = times[times.length - 1];
+    let at = behind(times, this.from) - 1;  // whose value holds
     for (let px = this.left; px <= this.right; ++px) {
-      const next = d3.bisectRight(times, x.invert(px + 1));
-      let value = i < times.length && times[i] <= x.invert(px + 1) ? values[i] : 0;
-      for (let k = i; k < next && k < i + 400; ++k) value = Math.max(value, values[k]);
-      if (next > 0) i = next - 1;
-      if (x.invert(px) > times[times.length - 1] + 1) value = 0;
+      const from = this.from + (px - this.left) * perPixel, next = behind(times, from + perPixel) - 1;
+      let value = at >= 0 && from <= end ? values[at] : 0;
+      for (let k = Math.max(at, 0); k <= next; ++k) value = Math.max(value, values[k]);
+      at = next;
       context.lineTo(px, y(value));
       context.lineTo(px + 1, y(value));
     }

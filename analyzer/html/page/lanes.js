@@ -2,11 +2,12 @@
 
 const laneModel = (() => {
   const {batches: b, steps: s, lanes} = run;
-  const rowsOf = (table, lane) => { const rows = []; for (let i = 0; i < table.count; ++i) if (table.lane[i] === lane) rows.push(i); return rows; };
+  const byLane = table => { const rows = lanes.map(() => []); for (let i = 0; i < table.count; ++i) rows[table.lane[i]]?.push(i); return rows; };
+  const batchRows = byLane(b), stepRows = byLane(s);
   const several = (key, among = lanes) => new Set(among.map(l => l[key])).size > 1;
 
   function trainingLane(lane, id) {
-    const rows = rowsOf(s, id);
+    const rows = stepRows[id];
     if (rows.length === 0) return null;
     const end = i => s.start[i] + s.duration[i], got = i => end(i) - Math.min(s.receiving[i], s.duration[i]);
     return {name: several('pid', lanes.filter(l => l.training)) ? `training ${lane.pid}` : 'training', training: true, pid: lane.pid, stride: s.stride,
@@ -14,7 +15,7 @@ const laneModel = (() => {
       train: levelOf(rows, i => s.trained[i] > 0 && [end(i), end(i) + s.trained[i]])};
   }
   function workerLane(lane, id) {
-    const made = levelOf(rowsOf(b, id), i => b.start[i] !== MISSING_TIME && b.duration[i] !== MISSING_TIME && [b.start[i], b.start[i] + b.duration[i]]);
+    const made = levelOf(batchRows[id], i => b.start[i] !== MISSING_TIME && b.duration[i] !== MISSING_TIME && [b.start[i], b.start[i] + b.duration[i]]);
     if (made.starts.length === 0) return null;
     const workers = lanes.filter(l => !l.training);
     const of = (several('pid', workers) ? `${lane.pid} ` : '') + (several('loader', workers) ? `L${lane.loader} ` : '');
@@ -24,16 +25,16 @@ const laneModel = (() => {
   const drawn = order.flatMap(id => [lanes[id].training ? trainingLane(lanes[id], id) : null, workerLane(lanes[id], id)]).filter(Boolean);
 
   const arrivals = d3.range(b.count).filter(i => b.received[i] !== MISSING_TIME).sort((x, y) => b.received[x] - b.received[y]);
-  const early = arrivals.filter(i => b.flags[i] & OUT_OF_ORDER).map(i => b.received[i]);
+  const early = Float64Array.from(arrivals.filter(i => b.flags[i] & OUT_OF_ORDER), i => b.received[i]);
   const counted = arrivals.filter(i => b.outstanding[i] !== MISSING_SHORT);
-  return {lanes: drawn, early, depthTimes: counted.map(i => b.received[i]), depths: counted.map(i => b.outstanding[i])};
+  return {lanes: drawn, early, depthTimes: Float64Array.from(counted, i => b.received[i]), depths: counted.map(i => b.outstanding[i])};
 })();
 
 const laneView = (() => {
   const TOP = 24, GAP = 5, DEPTH = 58, LEAST_SPAN = 50;  // px; LEAST_SPAN: units that can fill the width
   const canvas = el('canvas', {tabindex: '0', role: 'img', 'aria-label': 'The run over time. Arrow keys pan, plus and minus zoom.'});
   const context = canvas.getContext('2d');
-  let width = 0, left = 84, shown = d3.zoomIdentity, hovered = -1, pending = false;
+  let width = 0, left = 84, shown = d3.zoomIdentity, hovered = -1, hoveredLane = 0, pending = false;
   const deepest = d3.max(laneModel.depths) || 0;
   const laneHeight = laneModel.lanes.length > 40 ? 9 : laneModel.lanes.length > 20 ? 13 : 21;
   const lanesBottom = TOP + laneModel.lanes.length * (laneHeight + GAP);
@@ -55,13 +56,14 @@ const laneView = (() => {
 
   function batchFill(i) {
     const b = run.batches;
-    if (b.flags[i] & FAILED) return colour('--bad');
+    if (b.flags[i] & FAILED) return colours.bad;
     return b.number[i] % 2 ? colours.batch2 : colours.batch;
   }
   let colours = {};
   function takeColours() {
     colours = {batch: colour('--batch'), batch2: colour('--batch-2'), wait: colour('--wait'), receive: colour('--receive'), train: colour('--train'),
-      inset: colour('--inset'), soft: colour('--soft'), ink: colour('--ink'), line: colour('--line'), mark: colour('--mark'), accent: colour('--accent')};
+      inset: colour('--inset'), soft: colour('--soft'), ink: colour('--ink'), line: colour('--line'), mark: colour('--mark'), accent: colour('--accent'),
+      accentSoft: colour('--accent-soft'), bad: colour('--bad')};
   }
 
   function paintLane(painter, lane, top) {
@@ -95,8 +97,8 @@ const laneView = (() => {
   }
 
   function paintHovered(x) {
-    const b = run.batches, lane = laneModel.lanes.findIndex(l => l.made && l.made.ids.includes(hovered));
-    if (hovered < 0 || lane < 0) return;
+    if (hovered < 0) return;
+    const b = run.batches, lane = hoveredLane;
     const top = topOf(lane), from = x(b.start[hovered]), to = x(b.start[hovered] + b.duration[hovered]);
     context.strokeStyle = colours.ink;
     context.lineWidth = 2;
@@ -127,7 +129,7 @@ const laneView = (() => {
     laneModel.lanes.forEach((lane, i) => paintLane(painter, lane, topOf(i)));
     painter.marks(laneModel.early, TOP - 6, 7, colours.mark);
     paintHovered(x);
-    if (deepest > 0) painter.steps(laneModel.depthTimes, laneModel.depths, deepest, lanesBottom + 10, DEPTH - 4, colour('--accent-soft'), colours.accent);
+    if (deepest > 0) painter.steps(laneModel.depthTimes, laneModel.depths, deepest, lanesBottom + 10, DEPTH - 4, colours.accentSoft, colours.accent);
     context.restore();
     context.textAlign = 'right';
     context.fillStyle = colours.ink;
@@ -156,7 +158,7 @@ const laneView = (() => {
 
   function hover() {
     const [px, py] = d3.mouse(canvas), t = scale().invert(px);
-    const lane = laneModel.lanes[Math.floor((py - TOP) / (laneHeight + GAP))];
+    const lane = laneModel.lanes[hoveredLane = Math.floor((py - TOP) / (laneHeight + GAP))];
     const before = hovered;
     hovered = -1;
     if (!lane || px < left) tooltip.hide();

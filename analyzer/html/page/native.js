@@ -17,7 +17,7 @@ function timeSplits() {
 function splitTable() {
   const bar = s => !s.known ? 'CPU time was not measured' : el('div.split', [['var(--train)', s.cpu], ['var(--receive)', s.file], ['var(--wait)', s.waiting]]
     .map(([tone, ms]) => el('i', {'--tone': tone, style: {width: `${100 * ms / s.total}%`}})));
-  const part = key => s => s.known || key === 'file' ? `${timeText(s[key])} (${percentText(100 * s[key] / s.total)})` : '–';
+  const part = key => s => (s.known || key === 'file') && s[key] > 0 ? `${timeText(s[key])} (${percentText(100 * s[key] / s.total)})` : '–';
   return [legend([['var(--train)', 'computing'], ['var(--receive)', 'opening and reading files'], ['var(--wait)', 'waiting: for a core, a lock, a sleep']]),
     tableOf(timeSplits(), [['Operation', 'name', s => s.op.name], ['Split', 'left', bar], ['Computing', '', part('cpu')], ['Files', '', part('file')], ['Waiting', '', part('waiting')]])];
 }
@@ -28,10 +28,10 @@ function functionTable(op) {
     const at = v => `${100 * v / most}%`;
     return el('span.meter', el('i', {style: {width: at(f.share_percent)}, '--tone': 'var(--c1)'}), el('b', {style: {left: at(f.share_percent_low), width: at(f.share_percent_high - f.share_percent_low)}}));
   };
-  const rows = shares.length ? [tableOf(shares.slice(0, 25), [['Function', 'path', f => [el('b', f.function), el('br'), el('span.mono', f.library)]], ['', 'left', meter], ['Share', '', f => percentText(f.share_percent)],
+  const rows = shares.length ? [tableOf(shares.slice(0, 25), [['Function', 'path', f => [el('b', {title: f.function}, breakable(short(f.function))), el('br'), el('span.mono', f.library)]], ['', 'left', meter], ['Share', '', f => percentText(f.share_percent)],
     ['95 % interval', '', f => `${percentText(f.share_percent_low)} to ${percentText(f.share_percent_high)}`], ['Samples', '', f => countText(f.samples)], ['Calls, exact', '', f => f.exact ? countText(f.exact.calls) : '–']])]
     : [missing(op.samples === 0 ? 'No sample of the stack hit this operation: it is short; sample more often (LOTUS_SAMPLE_HZ) or trace longer.' : 'No native function was sampled often enough here to be listed: sample more often (LOTUS_SAMPLE_HZ) or trace longer.')];
-  return [el('p.how', `${countText(op.samples)} samples, ${timeText(1e3 * op.cpu_s)} of CPU time; a function of ${percentText(op.smallest_seen_percent)} or more is seen with 95 % probability; the interpreter itself: ${percentText(op.cpu_s > 0 ? 100 * op.interpreter.cpu_s / op.cpu_s : 0)}.`), ...rows];
+  return [el('p.how', {style: {fontSize: '13.5px', margin: '4px 0 8px'}}, `${countText(op.samples)} samples, ${timeText(1e3 * op.cpu_s)} of CPU time; a function of ${percentText(op.smallest_seen_percent)} or more is seen with 95 % probability; the interpreter itself: ${percentText(op.cpu_s > 0 ? 100 * op.interpreter.cpu_s / op.cpu_s : 0)}.`), ...rows];
 }
 
 /** Functions in rows, operations in columns, shares as tones. */
@@ -44,7 +44,7 @@ function functionMapTable() {
   for (const row of rows.values()) row.shares = ops.map(op => op.functions.find(f => f.function === row.name && f.library === row.library));
   const cell = f => f && f.samples > 0 ? el('span.heat', {style: {background: `color-mix(in srgb, var(--c1) ${Math.min(85, 12 + f.share_percent * 1.5).toFixed(0)}%, transparent)`},
     title: `${percentText(f.share_percent_low)} to ${percentText(f.share_percent_high)}`}, percentText(f.share_percent)) : '';
-  return tableOf([...rows.values()], [['Function', 'path', r => [el('b', r.name), ' ', el('span.mono', r.library)]], ...ops.map((op, i) => [op.name, '', r => cell(r.shares[i])])]);
+  return tableOf([...rows.values()], [['Function', 'path', r => [el('b', {title: r.name}, breakable(short(r.name))), el('br'), el('span.mono', r.library)]], ...ops.map((op, i) => [op.name, '', r => cell(r.shares[i])])]);
 }
 
 function opExplorer() {
@@ -71,5 +71,5 @@ function drawNative() {
   fillSection('native', 'Native functions', how, split,
     card('.wide.long', 'Operations and functions', 'The deeper the tone, the more of the operation’s CPU time is spent in that function itself; a function with tones in several columns is shared.', functionMapTable()),
     card('.wide.long', 'One operation', 'Shares of its CPU time with their 95 % intervals; below, the stacks from the operation down: the wider, the more CPU time.',
-      el('div.tools', select, legend(PARTS.slice(0, 3).map((part, i) => [PART_FILLS[i], part]))), target));
+      el('div.tools', select, legend(PARTS.map((part, i) => [PART_FILLS[i], part]))), target));
 }

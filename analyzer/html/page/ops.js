@@ -5,13 +5,19 @@ function opRows() {
     p90: op.p90_ms, p99: op.p99_ms, max: op.max_ms, mean: op.mean_ms, times: opTimes.rows[i]}));
 }
 
+/** What of the worker time is in no operation, as a last row. */
+function outsideRow(ops) {
+  const share = 100 - d3.sum(ops, op => op.share_percent);
+  return share >= 0.1 ? [{name: '(outside operations)', qualified: 'the dataset’s own code', share_percent: share, total_s: report.outside_ops_s, fill: 'var(--c9)', errors: 0}] : [];
+}
+
 function opTable(ops) {
   const ms = key => op => timeText(op[key]);
   const meter = op => el('span', el('span.meter', el('i', {style: {width: `${Math.min(100, op.share_percent)}%`}, '--tone': op.fill})), ' ' + percentText(op.share_percent));
-  const name = op => op.qualified && op.qualified !== op.name ? [op.name, el('small', op.qualified)] : op.name;
-  return tableOf(ops, [['Operation', 'name', name], ['Share of worker time', 'left', meter], ['Calls', '', op => countText(op.count)], ['Mean', '', ms('mean_ms')],
+  const name = op => [breakable(short(op.name, 48)), op.qualified && op.qualified !== op.name ? el('small', breakable(short(op.qualified, 90))) : ''];
+  return tableOf([...ops, ...outsideRow(ops)], [['Operation', 'name', name], ['Share of worker time', 'left', meter], ['Calls', '', op => countText(op.count)], ['Mean', '', ms('mean_ms')],
     ['Median', '', ms('median_ms')], ['P90', '', ms('p90_ms')], ['P99', '', ms('p99_ms')], ['Std', '', ms('std_ms')], ['Sum', '', op => timeText(1e3 * op.total_s)],
-    ['CPU', '', op => op.cpu_s == null ? '–' : timeText(1e3 * op.cpu_s)], ['< 10 ms', '', op => percentText(op.under_10ms_percent)], ['< 100 µs', '', op => percentText(op.under_100us_percent)],
+    ['CPU', '', op => op.cpu_s == null ? '–' : timeText(1e3 * op.cpu_s)], ['Under 10 ms', '', op => percentText(op.under_10ms_percent)], ['Under 100 µs', '', op => percentText(op.under_100us_percent)],
     ...(ops.some(op => op.errors > 0) ? [['Errors', '', op => countText(op.errors)]] : [])]);
 }
 
@@ -22,13 +28,13 @@ function opsByWorker(box, width, ops) {
   const rows = lanes.filter(l => l.parts.length).sort((a, b) => a.lane.process - b.lane.process || a.lane.loader - b.lane.loader || a.lane.worker - b.lane.worker);
   const loaders = new Set(rows.map(r => `${r.lane.process} ${r.lane.loader}`)).size > 1;
   if (loaders) rows.forEach(r => { r.name += `, loader ${r.lane.loader}`; });
-  const pitch = rows.length > 24 ? 15 : 26, at = frame(box, width, rows.length * pitch + 36, {left: loaders ? 122 : 76});
+  const pitch = Math.max(15, Math.min(46, Math.floor(196 / rows.length))), at = frame(box, width, rows.length * pitch + 36, {left: loaders ? 122 : 76});
   const x = d3.scaleLinear().domain([0, d3.max(rows, r => d3.sum(r.parts, p => p.own)) || 1]).range([at.left, at.right]).nice();
   xAxis(at, x, v => v === 0 ? '0' : timeText(v), Math.max(2, Math.floor((at.right - at.left) / 110)));
   rows.forEach((row, i) => {
     let from = 0;
     const y = at.top + i * pitch + 3;
-    at.svg.append('text').attr('class', 'strong').attr('x', at.left - 9).attr('y', y + pitch / 2).attr('text-anchor', 'end').text(row.name);
+    at.svg.append('text').attr('class', 'strong').attr('x', at.left - 9).attr('y', y + (pitch - 6) / 2 + 4).attr('text-anchor', 'end').text(row.name);
     for (const part of row.parts) { part.from = from; from += part.own; part.worker = row.name; }
     const bars = at.svg.append('g').selectAll('rect').data(row.parts).enter().append('rect').attr('x', p => x(p.from)).attr('y', y)
       .attr('width', p => Math.max(0, x(p.from + p.own) - x(p.from))).attr('height', pitch - 6).attr('fill', p => p.op.fill);
@@ -60,10 +66,9 @@ function drawOps() {
   const ops = opRows();
   if (ops.length === 0)
     return fillSection('ops', 'Operations', how, el('div.wide', missing('No operation was recorded: give the dataset its transforms as a list of callables (Compose), or do the work in functions below __getitem__.')));
-  const key = legend(ops.slice(0, 12).map(op => [op.fill, op.name]));
-  const outside = report.outside_ops_s > 0 ? el('p.how', {style: {marginTop: '8px'}}, `Outside of operations, in the dataset’s own code: ${timeText(1e3 * report.outside_ops_s)}.`) : null;
+  const key = legend(ops.slice(0, 12).map(op => [op.fill, short(op.name, 40)]));
   fillSection('ops', 'Operations', how,
-    card('.wide.long', 'What each one costs', 'Share: own time, without operations inside; all durations are of whole calls, Sum is their total, CPU what they computed.', opTable(ops), outside),
+    card('.wide.long', 'What each one costs', 'Share: own time, without operations inside; all durations are of whole calls, Sum is their total, CPU what they computed.', opTable(ops)),
     card('.wide', 'How long one call takes', 'A long bar or a P99 far to the right means uneven samples; the axis is logarithmic.', legend(BOX_LEGEND), chart((box, width) => boxPlot(box, width, ops))),
     card('', 'By worker', 'Bars of one length: even work; one that is longer is slow or had more to do.', key, chart((box, width) => opsByWorker(box, width, ops))),
     card('', 'Over time', 'How many workers each operation kept busy on average.', key.cloneNode(true), chart((box, width) => opsOverTime(box, width, ops))));

@@ -42,6 +42,9 @@ function tableOf(rows, columns) {
 const legend = entries => el('ul.legend', entries.map(([tone, text, kind]) =>
   el('li', el('i' + (kind ? '.' + kind : ''), {'--tone': tone}), text)));
 
+/** A name or path that may be broken into lines after its separators. */
+const breakable = text => text.split(/(?<=[./_:,-])/).flatMap(part => [part, el('wbr')]);
+
 // Charts are drawn anew when their width or the colours change.
 const charts = [];
 

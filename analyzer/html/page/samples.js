@@ -2,7 +2,7 @@
 
 function sampleTable() {
   const sized = sampleData.slowest.some(s => s.bytes != null);
-  return tableOf(sampleData.slowest.slice(0, 20), [['Time', '', s => timeText(s.ms)], ['File', 'path', s => s.path ? el('span.mono', s.path) : '(no file known)'],
+  return tableOf(sampleData.slowest.slice(0, 20), [['Time', '', s => timeText(s.ms)], ['File', 'path', s => s.path ? el('span.mono', {title: s.path}, breakable(short(s.path, 160))) : '(no file known)'],
     ...(sized ? [['Read', '', s => bytesText(s.bytes)]] : []), ['Mostly', 'left', s => s.op ?? '–'], ['Index', '', s => s.index < 0 ? '–' : countText(s.index)], ['Worker', '', s => s.worker < 0 ? '–' : String(s.worker)]]);
 }
 
@@ -11,7 +11,7 @@ function scatter(box, width) {
   const rows = d3.range(c.count).filter(i => c.bytes[i] > 0 && c.ms[i] > 0);
   const x = d3.scaleLog().domain(logDomain(rows.map(i => c.bytes[i]), 1)).range([at.left, at.right]);
   const y = d3.scaleLog().domain(logDomain(rows.map(i => c.ms[i]), 1e-4)).range([at.bottom, at.top]);
-  xAxis(at, x, bytesText);
+  xAxis(at, x, bytesText, 0, byteTicks(x, Math.max(2, (at.right - at.left) / 90)));
   yAxis(at, y, timeText);
   const fill = i => c.op[i] === MISSING_SHORT ? 'var(--c9)' : tone(report.ops.findIndex(op => op.name === sampleData.ops[c.op[i]]));
   const dots = at.svg.append('g').selectAll('circle').data(rows).enter().append('circle').attr('cx', i => x(c.bytes[i])).attr('cy', i => y(c.ms[i]))

@@ -1,0 +1,300 @@
+"""The report page in a headless Chromium: what it shows, what it never does."""
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import browser
+import harness
+
+pytestmark = pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+
+SECTIONS = ("verdict", "time", "ops", "batches", "samples", "native", "run")
+SYNTH = harness.BUILD / "bin/lotus-synth"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    made = browser.Browser()
+    made.look(1280, 800)
+    yield made
+    made.close()
+
+
+def page_of(trace, directory, name="page.html"):
+    path = directory / name
+    outcome = harness.run([harness.ANALYZE, "report", "--html", path, trace])
+    assert (outcome.code, outcome.stdout) == (0, b""), outcome.stderr.decode()
+    return path
+
+
+class Made:
+    def __init__(self, trace, directory):
+        self.trace = harness.Trace(trace)
+        self.page = page_of(trace, directory)
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory, photos, tracers):
+    """A training with sampled stacks."""
+    directory = tmp_path_factory.mktemp("html")
+    tracers.append(harness.Tracer(directory))
+    _, trace = tracers[-1].trace(harness.program("classify", data=photos), LOTUS_SAMPLE_HZ=199)
+    return Made(trace.path, directory)
+
+
+def synthetic(directory, *options):
+    path = directory / "synthetic.lotus"
+    subprocess.run([str(word) for word in (SYNTH, "-o", path, *options)], check=True, capture_output=True)
+    return Made(path, directory)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """100,000 batches."""
+    return synthetic(tmp_path_factory.mktemp("many"), "--events", 8_600_000, "--workers", 4, "--batch-size", 4,
+                     "--images", 400_000, "--step-ms", 8)
+
+
+def texts_of(chromium, selector):
+    return chromium.ask(f"[...document.querySelectorAll({json.dumps(selector)})].map(n => n.textContent.trim())")
+
+
+def drawn(chromium):
+    """What the canvas of the run over time shows."""
+    chromium.settle()
+    data = chromium.ask("({...document.querySelector('#time canvas').dataset})")
+    return {name: float(value) for name, value in data.items()}
+
+
+def pixels(chromium):
+    chromium.settle()
+    return chromium.ask("document.querySelector('#time canvas').toDataURL()")
+
+
+def press(chromium, key):
+    chromium.ask("document.querySelector('#time canvas').focus()")
+    for kind in ("keyDown", "keyUp"):
+        chromium.call("Input.dispatchKeyEvent", type=kind, key=key, text=key if len(key) == 1 and kind == "keyDown" else "")
+    chromium.settle()
+
+
+def number_in(text):
+    found = re.search(r"-?[\d,]+(\.\d+)?", text)
+    assert found, text
+    return float(found.group().replace(",", ""))
+
+
+def close(shown, value):
+    """Equal in three significant digits."""
+    return abs(shown - value) <= max(0.006 * abs(value), 0.006)
+
+
+class TestPage:
+    @pytest.fixture(autouse=True)
+    def opened(self, chromium, real):
+        chromium.look(1280, 800)
+        chromium.open(real.page)
+
+    def test_is_quiet(self, chromium):
+        assert chromium.problems() == []
+        assert chromium.requests() == []
+        assert chromium.ask("performance.getEntriesByType('resource').length") == 0
+
+    @pytest.mark.parametrize("section", SECTIONS)
+    def test_every_section_has_its_data(self, chromium, section):
+        assert len(chromium.ask(f"document.getElementById('{section}').innerText")) > 200
+        assert chromium.ask(f"document.querySelectorAll('#{section} .missing').length") == 0
+        if section not in ("verdict", "time", "run"):
+            marks = f"#{section} svg :is(rect, circle, path:not(.domain))"
+            assert chromium.ask(f"document.querySelectorAll({json.dumps(marks)}).length") > 10
+
+    def test_report_is_embedded_as_it_is_printed(self, chromium, real):
+        assert chromium.ask("report") == real.trace.report
+
+    def test_four_numbers(self, chromium, real):
+        report = real.trace.report
+        busy = 100 * sum(w["fetch_s"] for w in report["workers"]) / sum(w["lifetime_s"] for w in report["workers"])
+        expected = {"rate": report["verdict"]["images_per_s"], "waited": report["verdict"]["waited_percent"],
+                    "busy": busy, "lost": report["trace"]["lost_events"]}
+        for name, value in expected.items():
+            shown = number_in(texts_of(chromium, f"[data-number={name}] .value")[0])
+            assert close(shown, value), name
+
+    def test_verdict_and_first_advice(self, chromium, real):
+        verdict = real.trace.report["verdict"]
+        said = " ".join(texts_of(chromium, "#verdict h1, #verdict .rest"))
+        assert said.split(":")[0].rstrip(".") == verdict["message"].split(":")[0].split(";")[0].rstrip(".")
+        first = verdict["advice"][0]["message"]
+        assert first[1:] in texts_of(chromium, "#first-change .say")[0]
+
+    def test_op_table_is_the_reports(self, chromium, real):
+        rows = chromium.ask("[...document.querySelectorAll('#ops tbody tr')].map(r => [...r.cells].map(c => c.innerText))")
+        ops = real.trace.report["ops"]
+        assert len(rows) in (len(ops), len(ops) + 1)  # what is outside of all
+        for row, op in zip(rows, ops):
+            assert row[0].split("\n")[0] == op["name"]
+            assert close(number_in(row[1]), op["share_percent"])
+            assert number_in(row[2]) == op["count"]
+            unit = {"s": 1e3, "ms": 1, "µs": 1e-3, "min": 60e3}
+            for cell, key in zip(row[3:], ("mean_ms", "median_ms", "p90_ms", "p99_ms", "std_ms")):
+                value, name = cell.split("\u202f")
+                assert close(number_in(value) * unit[name] / op[key], 1), (op["name"], key)
+
+    def test_slowest_samples_are_the_reports(self, chromium, real):
+        slowest = real.trace.report["slow_samples"]
+        shown = chromium.ask("sampleData.slowest")
+        assert [(s["ms"], s["path"], s["index"], s["op"]) for s in shown[:len(slowest)]] == \
+            [(s["ms"], s["path"], s["index"], s["op"]) for s in slowest]
+        assert slowest[0]["path"] in texts_of(chromium, "#samples td.path")[0]
+
+    def test_sample_sizes_are_those_of_the_files(self, chromium, photos):
+        for sample in chromium.ask("sampleData.slowest"):
+            size = (photos / sample["path"]).stat().st_size
+            assert size <= sample["bytes"] <= 1.5 * size + 65536, sample
+
+    def test_batches_are_those_of_the_trace(self, chromium, real):
+        batches = [b for b in real.trace.batches["batches"]] if isinstance(real.trace.batches, dict) else real.trace.batches
+        unit = chromium.ask("run.unit")
+        made = sorted(b["fetch_ns"] for b in batches)
+        shown = sorted(chromium.ask("Array.from(run.batches.duration)"))
+        assert len(shown) == len(made)
+        assert all(abs(a * unit * 1e6 - b) <= 2 * unit * 1e6 for a, b in zip(shown, made))
+        early = sum(bool(b["out_of_order"]) for b in batches)
+        assert chromium.ask("Array.from(run.batches.flags).filter(f => f & 1).length") == early
+
+    def test_zoom_and_pan_change_what_is_drawn(self, chromium):
+        whole, picture = drawn(chromium), pixels(chromium)
+        press(chromium, "+")
+        chromium.ask("new Promise(done => setTimeout(() => done(1), 400))")
+        near, near_picture = drawn(chromium), pixels(chromium)
+        assert near["to"] - near["from"] < 0.8 * (whole["to"] - whole["from"])
+        assert near_picture != picture
+        press(chromium, "ArrowRight")
+        assert drawn(chromium)["from"] > near["from"]
+        assert pixels(chromium) != near_picture
+        chromium.ask("[...document.querySelectorAll('#time button')].find(b => b.textContent === 'All').click()")
+        assert pixels(chromium) == picture
+
+    def test_flame_graph_follows_the_chosen_operation(self, chromium):
+        names = chromium.ask("[...document.querySelectorAll('#native option')].map(o => o.textContent)")
+        assert "Loader" in names
+        for name in names[:3]:
+            chromium.ask("(() => { const s = document.querySelector('#native select'); "
+                         f"s.selectedIndex = {names.index(name)}; s.dispatchEvent(new Event('change')); }})()")
+            chromium.settle()
+            assert chromium.ask("document.querySelector('#native .flame text').textContent") == name
+
+    def test_theme_can_be_switched(self, chromium):
+        background = "getComputedStyle(document.body).backgroundColor"
+        light, picture = chromium.ask(background), pixels(chromium)
+        chromium.ask("document.getElementById('theme').click()")
+        assert chromium.ask(background) != light
+        assert pixels(chromium) != picture
+        chromium.look(1280, 800, dark=True)
+        chromium.call("Page.reload")
+        chromium.ask("new Promise(done => setTimeout(() => done(1), 300))")
+        assert chromium.ask(background) != light
+
+    @pytest.mark.parametrize("width, height", [(390, 844), (1280, 800)])
+    def test_nothing_is_wider_than_the_screen(self, chromium, width, height):
+        chromium.look(width, height)
+        chromium.settle()
+        assert chromium.ask("document.documentElement.scrollWidth") <= width
+
+    def test_prints(self, chromium, tmp_path):
+        chromium.pdf(tmp_path / "page.pdf")
+        assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+class TestLarge:
+    def test_many_batches(self, chromium, many):
+        assert many.trace.report["batches"]["count"] >= 100_000
+        assert many.page.stat().st_size < 10_000_000
+        chromium.look(1280, 800)
+        chromium.open(many.page)
+        assert chromium.problems() == []
+        whole = drawn(chromium)
+        assert whole["dense"] > 0 and whole["blocks"] == 0  # shares of pixels, not blocks
+        for _ in range(30):
+            press(chromium, "+")
+            chromium.ask("new Promise(done => setTimeout(() => done(1), 20))")
+            if drawn(chromium)["dense"] == 0:
+                break
+        near = drawn(chromium)
+        assert near["dense"] == 0 and 0 < near["blocks"] < 5000
+
+    def test_an_epoch_of_imagenet_fits(self, tmp_path):
+        made = synthetic(tmp_path, "--events", 18_000_000, "--workers", 8, "--batch-size", 256, "--images", 1_281_167)
+        assert made.trace.report["batches"]["samples"] > 1_200_000
+        assert made.page.stat().st_size < 10_000_000
+
+
+class TestHostile:
+    def test_names_are_text(self, chromium, tracer, texts, tmp_path):
+        directory = tmp_path / "</script><script>document.title='owned'</script><!--<img src=x onerror=alert(1)>\u2028'\"&{{report}}"
+        directory.mkdir(parents=True)
+        shutil.copytree(texts, directory, dirs_exist_ok=True)
+        _, trace = tracer.trace(harness.pure_program(data=directory))
+        page = page_of(trace.path, tmp_path)
+        chromium.open(page)
+        assert chromium.problems() == []
+        assert chromium.requests() == []
+        assert "owned" not in chromium.ask("document.title")
+        assert chromium.ask("document.querySelectorAll('img').length") == 0
+        assert chromium.ask("report") == trace.report
+        assert chromium.ask("sampleData.slowest.some(s => (s.path || '').includes('onerror'))") is True
+
+
+class TestPoor:
+    """Traces that hold little."""
+
+    def test_no_samples_of_the_stack(self, chromium, tracer, photos, tmp_path):
+        _, trace = tracer.trace(harness.program("classify", "--epochs", "1", data=photos), LOTUS_SAMPLE_HZ=0)
+        chromium.open(page_of(trace.path, tmp_path))
+        assert chromium.problems() == []
+        assert "LOTUS_SAMPLE_HZ" in texts_of(chromium, "#native .missing")[0]
+
+    def test_cut_off(self, chromium, real, tmp_path):
+        whole = real.trace.path.read_bytes()
+        for part in (0.05, 0.5, 0.95):
+            path = tmp_path / f"{part}.lotus"
+            path.write_bytes(whole[:int(part * len(whole))])
+            chromium.open(page_of(path, tmp_path, f"{part}.html"))
+            assert chromium.problems() == []
+            assert any("cut off" in text for text in texts_of(chromium, "#verdict .missing"))
+
+    def test_no_events(self, chromium, real, tmp_path):
+        whole = real.trace.path.read_bytes()
+        path = tmp_path / "none.lotus"
+        path.write_bytes(whole[:64])
+        chromium.open(page_of(path, tmp_path))
+        assert chromium.problems() == []
+        assert "Nothing was recorded" in texts_of(chromium, "#verdict h1")[0]
+        for section in SECTIONS[1:]:
+            assert chromium.ask(f"document.querySelectorAll('#{section} .missing').length") > 0, section
+
+
+class TestFile:
+    def test_is_not_overwritten(self, real, tmp_path):
+        path = page_of(real.trace.path, tmp_path)
+        path.write_text("mine")
+        outcome = harness.run([harness.ANALYZE, "report", "--html", path, real.trace.path])
+        assert outcome.code == 2 and b"--force" in outcome.stderr
+        assert path.read_text() == "mine"
+        assert harness.run([harness.ANALYZE, "report", "--html", path, "--force", real.trace.path]).code == 0
+        assert path.read_text().startswith("<!DOCTYPE html>")
+
+    def test_not_for_what_is_no_trace(self, tmp_path):
+        (tmp_path / "no.lotus").write_text("hello")
+        outcome = harness.run([harness.ANALYZE, "report", "--html", tmp_path / "page.html", tmp_path / "no.lotus"])
+        assert outcome.code == 1
+        assert not (tmp_path / "page.html").exists()
+
+    def test_needs_no_network(self, real):
+        text = real.page.read_text()
+        assert "default-src 'none'" in text
+        assert not re.search(r"<(script|link|img|iframe)[^>]*(src|href)=[\"']?(https?:)?//", text)
+        assert "Redistribution and use" in text  # the library's licence
