@@ -136,7 +136,7 @@ class TestPage:
         assert len(rows) in (len(ops), len(ops) + 1)  # what is outside of all
         for row, op in zip(rows, ops):
             assert row[0].split("\n")[0] == op["name"]
-            assert close(number_in(row[1]), op["share_percent"])
+            assert abs(number_in(row[1]) - op["share_percent"]) <= 0.051  # one decimal
             assert number_in(row[2]) == op["count"]
             unit = {"s": 1e3, "ms": 1, "µs": 1e-3, "min": 60e3}
             for cell, key in zip(row[3:], ("mean_ms", "median_ms", "p90_ms", "p99_ms", "std_ms")):
@@ -151,12 +151,15 @@ class TestPage:
         assert slowest[0]["path"] in texts_of(chromium, "#samples td.path")[0]
 
     def test_sample_sizes_are_those_of_the_files(self, chromium, photos):
-        for sample in chromium.ask("sampleData.slowest"):
-            size = (photos / sample["path"]).stat().st_size
-            assert size <= sample["bytes"] <= 1.5 * size + 65536, sample
+        samples = chromium.ask("sampleData.slowest")
+        sizes = [(photos / sample["path"]).stat().st_size for sample in samples]
+        assert all(sample["bytes"] >= size for sample, size in zip(samples, sizes))
+        # A worker's first samples import modules, which is reading, too.
+        alike = sum(sample["bytes"] <= 1.1 * size + 8192 for sample, size in zip(samples, sizes))
+        assert alike >= 0.7 * len(samples)
 
     def test_batches_are_those_of_the_trace(self, chromium, real):
-        batches = [b for b in real.trace.batches["batches"]] if isinstance(real.trace.batches, dict) else real.trace.batches
+        batches = real.trace.batches
         unit = chromium.ask("run.unit")
         made = sorted(b["fetch_ns"] for b in batches)
         shown = sorted(chromium.ask("Array.from(run.batches.duration)"))

@@ -10,6 +10,12 @@ function frame(box, width, height, margin = {}) {
   return {svg, left: m.left, top: m.top, right: Math.max(m.left + 10, width - m.right), bottom: height - m.bottom};
 }
 
+/** An axis of times from a linear scale in ms. */
+function xTimeAxis(at, scale) {
+  const count = Math.max(2, Math.floor((at.right - at.left) / 95)), [from, to] = scale.domain();
+  xAxis(at, scale, v => v === 0 ? '0' : timeText(v), count, timeTicks(from, to, count));
+}
+
 /** Ticks that neither crowd the axis nor repeat powers of ten between them. */
 function ticksOf(scale, count) {
   if (!scale.base) return scale.ticks(count);
@@ -35,6 +41,15 @@ function yAxis(at, scale, format, count = 5) {
     .call(d3.axisLeft(scale).tickValues(ticks).tickSize(at.left - at.right).tickFormat(''));
   at.svg.append('g').attr('class', 'axis').attr('transform', `translate(${at.left},0)`)
     .call(d3.axisLeft(scale).tickValues(ticks).tickSize(0).tickPadding(7).tickFormat(plainly(format))).select('.domain').remove();
+}
+
+/** Round times within [from, to] ms, about `count` of them: minutes and hours by sixties. */
+function timeTicks(from, to, count) {
+  const least = (to - from) / Math.max(1, count);
+  const clock = [60e3, 120e3, 300e3, 600e3, 900e3, 1800e3, 3600e3, 7200e3, 14400e3, 28800e3, 86400e3];
+  const step = least > 60e3 ? clock.find(s => s >= least) ?? 86400e3 * Math.ceil(least / 86400e3) : least > 30e3 ? 60e3 : null;
+  if (!step) return d3.ticks(from, to, count);
+  return d3.range(Math.ceil(from / step) * step, to + step * 1e-6, step);
 }
 
 /** Powers of two bytes for an axis of sizes. */

@@ -51,7 +51,7 @@ function limitLine(at, place, across) {
   else line.attr('x1', place).attr('x2', place).attr('y1', at.top).attr('y2', at.bottom);
   const before = across || place > at.right - 60;
   at.svg.append('text').attr('class', 'limit-label').attr('text-anchor', before ? 'end' : 'start')
-    .attr('x', across ? at.right - 2 : before ? place - 4 : place + 4).attr('y', across ? place - 5 : at.top + 10).text(`${LONG_WAIT} ms`);
+    .attr('x', across ? at.right - 2 : before ? place - 4 : place + 4).attr('y', across ? place - 5 : at.bottom - 7).text(`${LONG_WAIT} ms`);
 }
 
 /** Percentile curves: how many percent of the batches stayed below a time. */
@@ -116,7 +116,7 @@ function drawBatches() {
   fillSection('batches', 'Batches', how,
     card('.wide', null, null, batchFacts()),
     card('', 'Preprocessing time by batch', 'Line: mean; band: from the shortest to the longest of neighbouring batches.', chart((box, width) => seriesChart(box, width, [made]))),
-    card('', 'Out-of-order share', 'High bars: batches that were ready had to wait behind slower ones.', some ? chart(outOfOrderChart) : noWait()),
+    card('', 'Out-of-order share', 'High bars: batches that were ready had to wait behind slower ones.', !some ? noWait() : report.wait.out_of_order === 0 ? el('p.none', 'No batch arrived out of order.') : chart(outOfOrderChart)),
     card('', 'Wait and delay by batch', 'Waits above the dashed line stop training noticeably; batches that arrived out of order have no wait of their own.', key([inOrder, delay]), some ? chart((box, width) => seriesChart(box, width, [inOrder, delay], {log: true, limit: LONG_WAIT})) : noWait()),
     card('', 'Wait and delay as percentiles', 'How many percent of the batches stayed below a time; the further left, the better for waits.', key(curves), some ? chart((box, width) => percentileChart(box, width, curves)) : noWait()),
     card('.wide.long', 'All times', 'Statistics of one batch (Sample: of one sample); std is that of the population.', statsTable()));

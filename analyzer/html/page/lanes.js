@@ -80,7 +80,7 @@ const laneView = (() => {
   }
 
   function paintAxis(x) {
-    const ticks = x.ticks(Math.max(2, Math.floor((width - left) / 110)));
+    const [from, to] = x.domain(), ticks = timeTicks(from * run.unit, to * run.unit, Math.max(2, Math.floor((width - left) / 110))).map(ms => ms / run.unit);
     context.textAlign = 'center';
     for (const t of ticks) {
       context.fillStyle = colours.line;
@@ -92,7 +92,7 @@ const laneView = (() => {
   /** Times on the axis need as many digits as tell them apart. */
   function axisTime(t, ticks) {
     const step = ticks.length > 1 ? (ticks[1] - ticks[0]) * run.unit : run.span * run.unit, ms = t * run.unit;
-    const [unit, name] = step >= 60e3 && ms >= 120e3 ? [60e3, 'min'] : step >= 50 || ms >= 10e3 ? [1e3, 's'] : step >= 0.05 ? [1, 'ms'] : [1e-3, 'µs'];
+    const [unit, name] = step >= 3600e3 ? [3600e3, 'h'] : step >= 59e3 ? [60e3, 'min'] : step >= 50 || ms >= 10e3 ? [1e3, 's'] : step >= 0.05 ? [1, 'ms'] : [1e-3, 'µs'];
     return (ms / unit).toFixed(Math.max(0, Math.min(6, Math.ceil(-Math.log10(step / unit) - 1e-9)))) + NARROW + name;
   }
 

@@ -29,8 +29,8 @@ function opsByWorker(box, width, ops) {
   const loaders = new Set(rows.map(r => `${r.lane.process} ${r.lane.loader}`)).size > 1;
   if (loaders) rows.forEach(r => { r.name += `, loader ${r.lane.loader}`; });
   const pitch = Math.max(15, Math.min(46, Math.floor(196 / rows.length))), at = frame(box, width, rows.length * pitch + 36, {left: loaders ? 122 : 76});
-  const x = d3.scaleLinear().domain([0, d3.max(rows, r => d3.sum(r.parts, p => p.own)) || 1]).range([at.left, at.right]).nice();
-  xAxis(at, x, v => v === 0 ? '0' : timeText(v), Math.max(2, Math.floor((at.right - at.left) / 110)));
+  const x = d3.scaleLinear().domain([0, d3.max(rows, r => d3.sum(r.parts, p => p.own)) || 1]).range([at.left, at.right]);
+  xTimeAxis(at, x);
   rows.forEach((row, i) => {
     let from = 0;
     const y = at.top + i * pitch + 3;
@@ -51,7 +51,7 @@ function opsOverTime(box, width, ops) {
   const layers = d3.stack().keys(ops.map((_, i) => i))(rows);
   const x = d3.scaleLinear().domain([0, count * binMs]).range([at.left, at.right]);
   const y = d3.scaleLinear().domain([0, d3.max(layers[layers.length - 1] || [], d => d[1]) || 1]).nice().range([at.bottom, at.top]);
-  xAxis(at, x, v => v === 0 ? '0' : timeText(v));
+  xTimeAxis(at, x);
   yAxis(at, y, v => digits(v));
   const area = d3.area().x((_, k) => x((k + 0.5) * binMs)).y0(d => y(d[0])).y1(d => y(d[1])).curve(d3.curveMonotoneX);
   const paths = at.svg.append('g').selectAll('path').data(layers).enter().append('path').attr('d', area).attr('fill', layer => ops[layer.key].fill).attr('opacity', .92);

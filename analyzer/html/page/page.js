@@ -14,7 +14,7 @@ function el(selector, ...rest) {
       else node.setAttribute(name, value);
     }
   }
-  node.append(...rest.slice(plain ? 1 : 0).flat().filter(child => child != null));
+  node.append(...rest.slice(plain ? 1 : 0).flat(Infinity).filter(child => child != null));
   return node;
 }
 
