@@ -1,12 +1,16 @@
 #include "html/parts.hpp"
 
 // Made by `ld -r -b binary`: each file lies between two symbols that are named after it.
-#define LOTUS_PARTS(PART)                                                                \
-  PART("page.html", page_html)                                                           \
-  PART("style.css", style_css) PART("script.js", script_js) PART("d3.min.js", d3_min_js) \
-      PART("d3-licence.txt", d3_licence_txt)
+// clang-format off
+#define LOTUS_PARTS(PART)                  \
+  PART("page.html", page_html)             \
+  PART("style.css", style_css)             \
+  PART("script.js", script_js)             \
+  PART("d3.min.js", d3_min_js)             \
+  PART("d3-licence.txt", d3_licence_txt)
+// clang-format on
 
-#define LOTUS_DECLARE(name, symbol) \
+#define LOTUS_DECLARE(part, symbol) \
   extern "C" const char _binary_##symbol##_start[], _binary_##symbol##_end[];
 LOTUS_PARTS(LOTUS_DECLARE)
 #undef LOTUS_DECLARE
