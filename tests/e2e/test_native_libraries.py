@@ -21,7 +21,8 @@ def libraries(tmp_path_factory):
         shared = ["g++", "-shared", "-fPIC", "-O1", "-Wl,-rpath,$ORIGIN"]
         decoder = directory / f"libdecoder{number}.so"
         subprocess.run([*shared, f"-DANSWER={number}", "-o", decoder, sources / "decoder.cpp"], check=True)
-        subprocess.run([*shared, "-o", directory / f"libcaller{number}.so", sources / "caller.cpp", decoder], check=True)
+        caller = directory / f"libcaller{number}.so"
+        subprocess.run([*shared, "-o", caller, sources / "caller.cpp", decoder], check=True)
     return directory
 
 

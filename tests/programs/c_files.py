@@ -1,6 +1,6 @@
 """Samples whose files are opened by C code, which no Python code and no audit event tells of.
 
-    c_files.py --opener imread|fopen|open|fromfile --data DIRECTORY
+    c_files.py --opener imread|fopen|open|fromfile|every --data DIRECTORY
 """
 import ctypes
 import os
@@ -53,6 +53,47 @@ def fromfile(path):
     truth.log("native Files.make open 1 0")
     truth.log(f"native Files.make fread 1 {len(values)}")
     return torch.from_numpy(values[:100])
+
+
+class Vector(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+
+def every(path):
+    """Every function of libc that is counted, under each of its names."""
+    name, buffer, offset = path.encode(), ctypes.create_string_buffer(100), ctypes.c_long(0)
+    vector = Vector(ctypes.addressof(buffer), 40)
+    one, flags, here = ctypes.byref(vector), os.O_RDONLY, -100  # AT_FDCWD
+    files = [libc.open(name, flags), libc.open64(name, flags), libc.__open_2(name, flags),
+             libc.__open64_2(name, flags), libc.openat(here, name, flags), libc.openat64(here, name, flags),
+             libc.__openat_2(here, name, flags), libc.__openat64_2(here, name, flags)]
+    file = files[0]
+    got = [libc.read(file, buffer, 11), libc.__read_chk(file, buffer, 12, ctypes.c_size_t(100)),
+           libc.pread(file, buffer, 13, offset), libc.pread64(file, buffer, 14, offset),
+           libc.__pread_chk(file, buffer, 15, offset, ctypes.c_size_t(100)),
+           libc.__pread64_chk(file, buffer, 16, offset, ctypes.c_size_t(100)),
+           libc.readv(file, one, 1), libc.preadv(file, one, 1, offset), libc.preadv64(file, one, 1, offset),
+           libc.preadv2(file, one, 1, offset, 0), libc.preadv64v2(file, one, 1, offset, 0)]
+    assert got == [11, 12, 13, 14, 15, 16, *[40] * 5], got
+    for function in (libc.fopen, libc.fopen64):
+        function.restype = ctypes.c_void_p
+        stream = ctypes.c_void_p(function(name, b"r"))
+        room = ctypes.c_size_t(100)
+        counts = [libc.fread(buffer, 3, 5, stream), libc.fread_unlocked(buffer, 3, 5, stream),
+                  libc.__fread_chk(buffer, room, 3, 5, stream), libc.__fread_unlocked_chk(buffer, room, 3, 5, stream)]
+        assert counts == [5] * 4, counts
+        libc.fclose(stream)
+    for function in (libc.mmap, libc.mmap64):
+        function.restype = ctypes.c_void_p
+        for mapped, flags in ((file, 2), (-1, 2 | 0x20)):  # MAP_PRIVATE; anonymous memory is no file
+            memory = function(None, ctypes.c_size_t(4000), 1, flags, mapped, offset)
+            libc.munmap(ctypes.c_void_p(memory), ctypes.c_size_t(4000))
+    for file in files:
+        os.close(file)
+    for what in ("open 4 0", "openat 4 0", "read 2 23", "pread 4 58", "readv 1 40", "preadv 4 160", "fopen 2 0",
+                 "fread 8 120", "mmap 2 8000"):
+        truth.log(f"native Files.make {what}")
+    return torch.tensor(got)
 
 
 class Files(Dataset):
