@@ -70,7 +70,7 @@ struct Symbols::Sources {
 };
 
 Symbols::Symbols(const Binary& binary, const ElfFile* file)
-    : base_name_(binary.path.substr(binary.path.rfind('/') + 1)) {
+    : base_name_(binary.path.substr(binary.path.rfind('/') + 1)), file_(file) {
   if (file == nullptr) return;
   sources_ = std::make_unique<Sources>();
   if (!sources_->open(binary, *file)) sources_.reset();
@@ -87,9 +87,16 @@ std::vector<NamedFrame> Symbols::find(BinaryId binary, std::uint64_t offset, Unw
     if (!frames.empty()) return frames;
     if (symbol != nullptr) return {{{demangled(symbol->name), "", 0, symbol->source}, 0}};
   }
-  const std::uint64_t begin = extent ? extent->begin : offset;
-  const NameSource source = extent ? NameSource::unwind_entry : NameSource::unknown;
-  return {{{fmt::format("{}!{:#x}", base_name_, begin), "", 0, source}, 0}};
+  const auto begin = extent ? std::optional(extent->begin) : called_function(offset);
+  const NameSource source = begin ? NameSource::unwind_entry : NameSource::unknown;
+  return {{{fmt::format("{}!{:#x}", base_name_, begin.value_or(offset)), "", 0, source}, 0}};
+}
+
+// The beginning of a function that has no unwind entry.
+std::optional<std::uint64_t> Symbols::called_function(std::uint64_t offset) {
+  if (file_ == nullptr) return std::nullopt;
+  if (!calls_) calls_ = std::make_unique<CallTargets>(*file_);
+  return calls_->function_at(offset);
 }
 
 }  // namespace lotus::collector

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "names/call_targets.hpp"
 #include "stacks/stack_store.hpp"
 #include "stacks/unwinder.hpp"
 
@@ -26,8 +28,12 @@ class Symbols {
 
  private:
   struct Sources;
+  std::optional<std::uint64_t> called_function(std::uint64_t offset);
+
   std::string base_name_;
+  const ElfFile* file_;
   std::unique_ptr<Sources> sources_;
+  std::unique_ptr<CallTargets> calls_;  // made when it is needed
 };
 
 }  // namespace lotus::collector

@@ -14,6 +14,15 @@
 namespace lotus::collector {
 namespace {
 
+// .eh_frame_hdr with the encodings that all linkers write: a table of 4-byte pairs relative to itself.
+struct TableHeader {
+  std::uint8_t version, frame_encoding, count_encoding, table_encoding;
+  std::int32_t frame;
+  std::uint32_t count;
+};
+constexpr TableHeader kUsual{1, 0x1b, 0x03, 0x3b, 0, 0};
+constexpr std::uint64_t kRowBytes = 8;
+
 constexpr std::uint64_t kMaxBuildId = 64;  // bytes; 20 are usual
 
 // The structure at `offset`, copied; empty behind the end.
@@ -71,8 +80,8 @@ bool ElfFile::parse() {
     if (!segment) return false;
     if (segment->p_type == PT_LOAD) {
       if (cut(image_, segment->p_offset, segment->p_filesz).size() != segment->p_filesz) continue;
-      loads_.push_back(
-          {segment->p_vaddr, segment->p_offset, segment->p_filesz, segment->p_vaddr + segment->p_memsz});
+      loads_.push_back({segment->p_vaddr, segment->p_offset, segment->p_filesz,
+                        segment->p_vaddr + segment->p_memsz, (segment->p_flags & PF_X) != 0});
     } else if (segment->p_type == PT_GNU_EH_FRAME) {
       unwind_table_ = segment->p_vaddr;
       unwind_table_bytes_ = segment->p_memsz;
@@ -98,6 +107,43 @@ void ElfFile::find_build_id(std::span<const std::uint8_t> notes, std::uint64_t a
     }
     at = body + round_up(note->n_descsz, align);
   }
+}
+
+std::span<const std::uint8_t> ElfFile::unwind_rows() const {
+  const auto header = copy_at<TableHeader>(at(unwind_table_, sizeof(TableHeader)), 0);
+  if (!header || std::memcmp(&*header, &kUsual, offsetof(TableHeader, frame)) != 0) return {};
+  return at(unwind_table_ + sizeof(TableHeader), header->count * kRowBytes);
+}
+
+std::vector<ElfFile::Function> ElfFile::functions() const {
+  struct Entry {  // of .eh_frame
+    std::uint32_t bytes, cie;
+    std::int32_t begin;  // from its own place
+    std::uint32_t size;
+  };
+  const auto rows = unwind_rows();
+  std::vector<Function> found(rows.size() / kRowBytes);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::int32_t row[2];
+    std::memcpy(row, rows.data() + i * kRowBytes, sizeof row);
+    const std::uint64_t begin = unwind_table_ + static_cast<std::uint64_t>(std::int64_t{row[0]});
+    const std::uint64_t place = unwind_table_ + static_cast<std::uint64_t>(std::int64_t{row[1]});
+    const auto entry = copy_at<Entry>(at(place, sizeof(Entry)), 0);
+    const bool usual =
+        entry &&
+        place + offsetof(Entry, begin) + static_cast<std::uint64_t>(std::int64_t{entry->begin}) == begin;
+    found[i] = {begin, begin + (usual ? entry->size : 0)};
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Function& a, const Function& b) { return a.begin < b.begin; });
+  return found;
+}
+
+std::vector<ElfFile::Code> ElfFile::code() const {
+  std::vector<Code> code;
+  for (const Load& load : loads_)
+    if (load.executable) code.push_back({load.address, image_.subspan(load.offset, load.bytes)});
+  return code;
 }
 
 std::uint64_t ElfFile::lowest_address() const {

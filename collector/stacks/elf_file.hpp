@@ -26,11 +26,25 @@ class ElfFile {
   // Virtual address of .eh_frame_hdr and its bytes; 0 if there is none.
   std::uint64_t unwind_table() const { return unwind_table_; }
   std::uint64_t unwind_table_bytes() const { return unwind_table_bytes_; }
+  // Its rows, sorted by function: two 4-byte offsets from its beginning, to a function and to its entry.
+  // Empty if they are encoded otherwise than by all usual linkers.
+  std::span<const std::uint8_t> unwind_rows() const;
+  struct Function {
+    std::uint64_t begin, end;
+  };
+  // The functions that have unwind entries, ascending; end == begin where the entry is encoded unusually.
+  std::vector<Function> functions() const;
 
   // File content of `size` bytes at a virtual address; empty where the file has none.
   std::span<const std::uint8_t> at(std::uint64_t address, std::uint64_t size) const;
   // As much as there is from `address` to the end of its segment.
   std::span<const std::uint8_t> from(std::uint64_t address) const;
+  struct Code {
+    std::uint64_t address;
+    std::span<const std::uint8_t> bytes;
+  };
+  // What can be executed.
+  std::vector<Code> code() const;
   // Virtual addresses that the file is loaded at.
   std::uint64_t lowest_address() const;
   std::uint64_t highest_address() const;
@@ -39,6 +53,7 @@ class ElfFile {
  private:
   struct Load {
     std::uint64_t address, offset, bytes, end;
+    bool executable;
   };
   ElfFile() = default;
   bool parse();

@@ -28,32 +28,20 @@ namespace {
 constexpr std::size_t kMaxFrames = 512;
 constexpr std::size_t kCachedRules = std::size_t{1} << 15;  // rows of unwind tables that libunwind keeps
 
-// .eh_frame_hdr with the encodings that all linkers write: a table of 4-byte pairs relative to itself.
-struct TableHeader {
-  std::uint8_t version, frame_encoding, count_encoding, table_encoding;
-  std::int32_t frame;
-  std::uint32_t count;
-};
-constexpr TableHeader kUsual{1, 0x1b, 0x03, 0x3b, 0, 0};
-
 // What sigreturn trampolines look like: mov $15,%rax; syscall. Their caller was interrupted, it did not call.
 constexpr std::uint8_t kTrampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
 bool table_of(BinaryId binary, const ElfFile& file, unw_dyn_info_t& info) {
-  const auto bytes = file.at(file.unwind_table(), sizeof(TableHeader));
-  if (bytes.empty() || std::memcmp(bytes.data(), &kUsual, offsetof(TableHeader, frame)) != 0) return false;
-  TableHeader header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  const std::uint64_t table = file.unwind_table() + sizeof header;
-  const std::uint64_t table_bytes = std::uint64_t{header.count} * 8;
-  if (header.count == 0 || file.at(table, table_bytes).empty()) return false;
+  const auto rows = file.unwind_rows();
+  if (rows.empty()) return false;
+  const auto header_bytes = static_cast<std::uint64_t>(rows.data() - file.at(file.unwind_table(), 1).data());
   std::memset(&info, 0, sizeof info);
   info.start_ip = common_address(binary, 0);
   info.end_ip = common_address(binary + 1, 0);
   info.format = UNW_INFO_FORMAT_REMOTE_TABLE;
   info.u.rti.segbase = common_address(binary, file.unwind_table());
-  info.u.rti.table_data = common_address(binary, table);
-  info.u.rti.table_len = table_bytes / sizeof(unw_word_t);
+  info.u.rti.table_data = common_address(binary, file.unwind_table() + header_bytes);
+  info.u.rti.table_len = rows.size() / sizeof(unw_word_t);
   return true;
 }
 

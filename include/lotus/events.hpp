@@ -118,7 +118,7 @@ enum class NameSource : std::uint8_t {
   dwarf = 2,         // debugging information, inlined functions too
   symtab = 3,        // .symtab or .gnu_debugdata
   dynsym = 4,        // .dynsym
-  unwind_entry = 5,  // the start of its unwind entry: `library!0x1e7f80`
+  unwind_entry = 5,  // the start of its unwind entry, else where it is called: `library!0x1e7f80`
   unknown = 6,       // `library!0x…`, the sampled address itself
 };
 

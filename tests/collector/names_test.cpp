@@ -121,6 +121,33 @@ TEST_CASE("a stripped library: exported functions by name, others by the start o
   check_whole(file, hidden, "libshapes.so!" + hex(hidden.begin), NameSource::unwind_entry);
 }
 
+TEST_CASE("assembly without symbols and unwind entries: functions begin where others call them") {
+  const TemporaryDirectory place;
+  const std::string path = place / "libsimd.so";
+  // One is called, one is called by its address, one is jumped to; all jump within themselves.
+  std::string assembly = ".text\n";
+  for (const std::string name : {"called", "pointed", "jumped"})
+    assembly +=
+        ".p2align 5\n.globl " + name + "\n.hidden " + name + "\n" + name + ":\n push %rbp\n jmp .Lfar_" +
+        name + "\n .p2align 4\n .fill 300, 1, 0x90\n.p2align 4\n.Lfar_" + name +
+        ":\n pop %rbp\n ret\n.Lend_" + name + ":\n.size " + name + ", .Lend_" + name + "-" + name + "\n";
+  write_text(place / "simd.s", assembly + ".section .note.GNU-stack,\"\",@progbits\n");
+  write_text(place / "simd.c",
+             "void called(void); void pointed(void); void jumped(void);\n"
+             "void one(void) { called(); __asm__ volatile(\"\"); }\n"
+             "void (*two(void))(void) { return pointed; }\n"
+             "void three(void) { jumped(); }\n");
+  output_of("cd " + place.path() + " && cc -O2 -fPIC -shared -Wl,--build-id -o libsimd.so simd.c simd.s");
+  const auto functions = functions_in(path);
+  output_of("strip --strip-all " + path);
+  NamedFile file(path);
+  for (const char* name : {"called", "pointed", "jumped"}) {
+    const Extent extent = functions.at(name);
+    REQUIRE(extent.end - extent.begin > 300);
+    check_whole(file, extent, "libsimd.so!" + hex(extent.begin), NameSource::unwind_entry);
+  }
+}
+
 TEST_CASE("a library without symbols and unwind entries: its name and the address") {
   const Library library;
   output_of("strip --strip-all " + library.path);
