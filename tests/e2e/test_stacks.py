@@ -40,7 +40,7 @@ def locations(trace):
 def by_path(locations, source):
     found = collections.defaultdict(list)
     for location in locations:
-        if location.source == source:
+        if location.source == source and location.path.startswith("/"):  # the vDSO is no file
             found[location.path].append(location)
     assert found
     return found
