@@ -18,6 +18,7 @@ void Collector::begin(const Trace& trace) {
   findings_.files.push_back(trace.source.path());
   op_by_index_.clear();
   recorder_.begin(trace);
+  native_.begin(trace);
 }
 
 OpFinding& Collector::finding_of(const Op& op) {

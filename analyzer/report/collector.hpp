@@ -13,6 +13,7 @@
 #include "model/visitor.hpp"
 #include "replay/recorder.hpp"
 #include "report/findings.hpp"
+#include "report/native.hpp"
 #include "trace/trace.hpp"
 
 namespace lotus::analyzer {
@@ -28,6 +29,11 @@ class Collector : public Visitor {
   // All that was collected; the collector is empty afterwards.
   Findings take();
 
+  bool wants_stacks() const override { return true; }
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
+    native_.on_stack_sample(process, record, ticks);
+  }
+  void on_native(const Stream& stream, const Record& record) override { native_.on_native(stream, record); }
   void on_span(const Span& span) override;
   void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
   void on_batch(const Batch& batch) override;
@@ -67,6 +73,7 @@ class Collector : public Visitor {
 
   Findings findings_;
   Recorder recorder_;
+  NativeCollector native_;
   const Trace* trace_ = nullptr;
   std::deque<OpFinding> ops_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, OpFinding*> op_by_key_;

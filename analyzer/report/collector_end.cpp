@@ -20,6 +20,7 @@ void Collector::fold_unended(const Reading& reading) {
 
 void Collector::end(const Reading& reading) {
   recorder_.end();
+  native_.end();
   fold_unended(reading);
   std::set<const Process*> training;
   for (const auto& [key, iteration] : iterations_) training.insert(std::get<0>(key));
@@ -98,7 +99,10 @@ void Collector::sort_loaders() {
 
 Findings Collector::take() {
   for (auto& op : ops_)
-    if (!op.wall.empty() || op.errors > 0) findings_.ops.push_back(std::move(op));
+    if (!op.wall.empty() || op.errors > 0) {
+      op.native = native_.finding_of(op.op);
+      findings_.ops.push_back(std::move(op));
+    }
   std::sort(findings_.ops.begin(), findings_.ops.end(), [](const OpFinding& a, const OpFinding& b) {
     return a.fetch_self != b.fetch_self ? a.fetch_self > b.fetch_self : a.op.name < b.op.name;
   });

@@ -12,6 +12,12 @@ std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
   return op.wall.sum() * cpu / wall / 1e9;
 }
 
+std::optional<double> OpFinding::cpu_percent(const Findings& findings) const {
+  const auto cpu = cpu_of(*this, findings);
+  if (!cpu || wall.sum() <= 0) return std::nullopt;
+  return std::min(100.0, 100 * *cpu * 1e9 / wall.sum());
+}
+
 double share_percent(const OpFinding& op, const Findings& findings) {
   return findings.fetch_time > 0 ? 100 * op.fetch_self / findings.fetch_time : 0;
 }

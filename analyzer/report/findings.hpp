@@ -8,11 +8,29 @@
 #include <vector>
 
 #include "replay/recording.hpp"
+#include "stats/interval.hpp"
 #include "stats/series.hpp"
 #include "trace/catalog.hpp"
 #include "trace/damage.hpp"
 
 namespace lotus::analyzer {
+
+struct Findings;
+
+// Files that an operation itself opened and read, nested operations excluded.
+struct FileIo {
+  std::uint64_t calls = 0;
+  double ns = 0, bytes = 0;
+};
+
+// What happens inside of an operation.
+struct NativeFinding {
+  FileIo io;
+  std::uint64_t samples = 0;      // of its stacks
+  std::string function, library;  // in which most of them ended; empty: none
+  double share = 0;               // of the CPU time, in [0, 1]
+  Bounds interval;                // 95 %
+};
 
 struct OpFinding {
   Op op;
@@ -22,6 +40,13 @@ struct OpFinding {
   double measured_cpu = 0, measured_wall = 0;  // of the calls whose CPU time was measured
   std::uint64_t errors = 0;                    // left by an exception
   std::uint64_t under_10ms = 0, under_100us = 0;
+  NativeFinding native;
+
+  // Shares of its calls' time on a CPU, at most all of it; of its own time in calls that open and read files.
+  std::optional<double> cpu_percent(const Findings& findings) const;
+  std::optional<double> io_percent() const {
+    return self > 0 ? std::optional(100 * native.io.ns / self) : std::nullopt;
+  }
 };
 
 struct LoaderFinding {

@@ -92,6 +92,25 @@ const char* name_of(OpRole role) {
   return kNames[static_cast<std::size_t>(role)];
 }
 
+Json native_json(const OpFinding& op, const Findings& findings) {
+  const NativeFinding& native = op.native;
+  const auto cpu = op.cpu_percent(findings);
+  Json json = {{"cpu_percent", number_or_null(cpu)},
+               {"off_cpu_percent", number_or_null(cpu ? std::optional(100 - *cpu) : std::nullopt)},
+               {"file_io_percent", number_or_null(op.io_percent())},
+               {"file_io_s", native.io.ns / kNsPerS},
+               {"file_calls", native.io.calls},
+               {"read_bytes", native.io.bytes},
+               {"samples", native.samples},
+               {"top_function", nullptr}};
+  if (!native.function.empty())
+    json["top_function"] = {{"function", native.function},
+                            {"library", native.library},
+                            {"share_percent", 100 * native.share},
+                            {"share_interval", {100 * native.interval.low, 100 * native.interval.high}}};
+  return json;
+}
+
 Json op_json(const OpFinding& op, const Findings& findings) {
   const Summary s = op.wall.summary();
   const double median = s.p50 / kNsPerMs;
@@ -117,7 +136,8 @@ Json op_json(const OpFinding& op, const Findings& findings) {
           {"role", name_of(op.op.role)},
           {"qualified", op.op.qualified},
           {"file", op.op.file},
-          {"line", op.op.line}};
+          {"line", op.op.line},
+          {"native", native_json(op, findings)}};
 }
 
 // The reference's statistics before and after dropping d < Q1 − 2·(Q3 − Q1), the last partial batch.

@@ -12,6 +12,7 @@ namespace lotus::analyzer {
 std::string advice_text(const Findings& findings, const std::optional<Diagnosis>& diagnosis,
                         const Terminal& terminal);
 std::string ops_text(const Findings& findings, const Terminal& terminal);
+std::string native_text(const Findings& findings, const Terminal& terminal);
 std::string times_text(const Findings& findings, const Terminal& terminal);
 std::string shares_text(const Findings& findings, const Terminal& terminal);
 std::string workers_text(const Findings& findings, const Terminal& terminal);

@@ -60,6 +60,8 @@ std::string report_text(const Findings& findings, const Terminal& terminal) {
               advice_text(findings, verdict.diagnosis, terminal));
   out += section(terminal, "Operations", "share: own time, nested operations excluded, of all preprocessing",
                  ops_text(findings, terminal));
+  out += section(terminal, "Inside operations", "lotus-analyze map lists all functions",
+                 native_text(findings, terminal));
   out += section(terminal, "Batches", "times per batch", times_text(findings, terminal));
   out += section(terminal, "Waiting", "", shares_text(findings, terminal));
   out += section(terminal, "Workers", "busy: share of a worker's life spent preprocessing",

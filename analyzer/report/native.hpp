@@ -1,0 +1,50 @@
+// What happens inside of operations: the native functions that samples hit, and the files that were read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "model/visitor.hpp"
+#include "report/findings.hpp"
+#include "stacks/frame_table.hpp"
+#include "stacks/profile.hpp"
+#include "trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+class NativeCollector {
+ public:
+  // Brackets the visits of one trace.
+  void begin(const Trace& trace);
+  void end();
+
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
+    profile_->on_stack_sample(process, record, ticks);
+  }
+  void on_native(const Stream& stream, const Record& record);
+
+  // Of an operation in all traces.
+  NativeFinding finding_of(const Op& op) const;
+
+ private:
+  struct Sums {
+    Tally samples;  // but the tracer's own
+    std::map<FrameId, Tally> functions;
+    FileIo io;
+  };
+  bool reads_files(const Hook& hook);
+
+  const Trace* trace_ = nullptr;
+  std::unique_ptr<Profile> profile_;
+  std::unordered_map<const Op*, FileIo> io_;          // of the current trace
+  std::unordered_map<const Hook*, bool> file_hooks_;  // of the current trace
+  FrameTable frames_;
+  std::map<OpKey, Sums> ops_;
+};
+
+}  // namespace lotus::analyzer
