@@ -1,67 +1,62 @@
 #include "html/flames.hpp"
 
-#include <algorithm>
-#include <functional>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 namespace lotus::analyzer {
+namespace {
 
-void Flames::add(const Trace& trace, const Profile& profile) {
-  StackNames names(trace.stacks, frames_);
-  for (const auto& [key, op] : profile.ops()) {
-    if (key.outside() || op.stacks.empty()) continue;
-    Tree& tree = trees_[key];
-    if (tree.empty()) tree.emplace_back();
-    for (const auto& [stack, tally] : op.stacks) {
-      const std::vector<FrameId> frames = names.frames_of(stack);
-      if (owner_of(frames, frames_).part == Part::tracer) continue;
-      std::uint32_t at = 0;
-      tree[at].ns += tally.cpu_ns;
-      for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-        const Part part = frames_[*frame].part;
-        if (part == Part::tracer || part == Part::interpreter) continue;
-        const auto next = static_cast<std::uint32_t>(tree.size());
-        const auto [slot, fresh] = tree[at].children.try_emplace(*frame, next);
-        at = slot->second;
-        if (fresh) tree.emplace_back();
-        tree[at].ns += tally.cpu_ns;
-      }
+using Json = nlohmann::ordered_json;
+
+constexpr double kNsPerUs = 1000;
+
+struct Node {
+  FrameId frame = 0;
+  std::size_t depth = 0;
+  double ns = 0;
+};
+
+// The tree of an operation's stacks in preorder: sorted stacks share what their starts have in common.
+std::vector<Node> tree_of(const FlameOp& op) {
+  std::vector<Node> tree;
+  std::vector<std::size_t> path;  // positions in the tree, of the stack before
+  for (const FlameStack& stack : op.stacks) {
+    std::size_t common = 0;
+    while (common < path.size() && common < stack.frames.size() &&
+           tree[path[common]].frame == stack.frames[common])
+      ++common;
+    path.resize(common);
+    for (std::size_t depth = common; depth < stack.frames.size(); ++depth) {
+      path.push_back(tree.size());
+      tree.push_back({stack.frames[depth], depth, 0});
     }
+    for (const std::size_t at : path) tree[at].ns += stack.cpu_ns;
   }
+  return tree;
 }
 
-nlohmann::ordered_json Flames::json() const {
-  nlohmann::ordered_json json = {{"frames", nlohmann::ordered_json::array()},
-                                 {"ops", nlohmann::ordered_json::array()}};
+}  // namespace
+
+Json flames_json(const std::vector<FlameOp>& ops, const FrameTable& frames) {
+  Json json = {{"frames", Json::array()}, {"ops", Json::array()}};
   std::unordered_map<FrameId, std::size_t> ids;
   const auto id_of = [&](FrameId frame) {
     const auto [slot, fresh] = ids.try_emplace(frame, ids.size());
-    if (fresh) {
-      const NamedFrame& named = frames_[frame];
-      json["frames"].push_back({named.name, named.library, static_cast<int>(named.part)});
-    }
+    const NamedFrame& named = frames[frame];
+    if (fresh) json["frames"].push_back({named.name, named.library, static_cast<int>(named.part)});
     return slot->second;
   };
-  for (const auto& [key, tree] : trees_) {
-    auto numbers = nlohmann::ordered_json::array();
-    const std::function<void(const Node&, int)> put = [&](const Node& node, int depth) {
-      std::vector<std::pair<FrameId, const Node*>> children;
-      for (const auto& [frame, place] : node.children)
-        if (tree[place].ns >= kSmallest * tree[0].ns) children.emplace_back(frame, &tree[place]);
-      std::sort(children.begin(), children.end(), [](const auto& a, const auto& b) {
-        return a.second->ns != b.second->ns ? a.second->ns > b.second->ns : a.first < b.first;
-      });
-      for (const auto& [frame, child] : children) {
-        for (const std::int64_t number : {std::int64_t{depth}, static_cast<std::int64_t>(id_of(frame)),
-                                          static_cast<std::int64_t>(child->ns / 1000)})
-          numbers.push_back(number);
-        put(*child, depth + 1);
-      }
-    };
-    put(tree[0], 0);
-    json["ops"].push_back({{"name", key.name},
-                           {"qualified", key.qualified},
-                           {"us", static_cast<std::int64_t>(tree[0].ns / 1000)},
+  for (const FlameOp& op : ops) {
+    Json numbers = Json::array();
+    for (const Node& node : tree_of(op)) {
+      if (node.ns < kSmallestFlame * op.cpu_ns) continue;  // all below it is smaller still
+      numbers.push_back(node.depth);
+      numbers.push_back(id_of(node.frame));
+      numbers.push_back(static_cast<std::int64_t>(node.ns / kNsPerUs));
+    }
+    json["ops"].push_back({{"name", op.name},
+                           {"us", static_cast<std::int64_t>(op.cpu_ns / kNsPerUs)},
                            {"tree", std::move(numbers)}});
   }
   return json;

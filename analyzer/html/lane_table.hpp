@@ -30,7 +30,9 @@ class LaneTable {
     const Process* training = nullptr;
     std::uint64_t loader = 0;
     std::int64_t worker = -1;  // the training process itself
-    auto operator<=>(const Lane&) const = default;
+    bool operator<(const Lane& other) const {
+      return std::tie(training, loader, worker) < std::tie(other.training, other.loader, other.worker);
+    }
   };
   LaneId of(const Lane& lane);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "html/flames.hpp"
 #include "html/parts.hpp"
 #include "html/run_facts.hpp"
 #include "report/report.hpp"
@@ -87,7 +88,8 @@ Json Page::native() {
       if (functions->size() > kMostFunctions) functions->resize(kMostFunctions);
   Json json = full_map_json(map);
   json["why_no_samples"] = why_no_samples(map.sampling);
-  json["flames"] = flames_.json();
+  const std::vector<FlameOp> flames = flames_.take();
+  json["flames"] = flames_json(flames, flames_.frames());
   return json;
 }
 

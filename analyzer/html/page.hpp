@@ -7,11 +7,11 @@
 #include <string>
 
 #include "html/batch_rows.hpp"
-#include "html/flames.hpp"
 #include "html/lane_table.hpp"
 #include "html/op_times.hpp"
 #include "html/sample_gallery.hpp"
 #include "report/findings.hpp"
+#include "stacks/flame.hpp"
 #include "stacks/function_map.hpp"
 #include "text/output.hpp"
 
@@ -37,7 +37,7 @@ class Page {
   SampleGallery samples_;
   std::unique_ptr<Profile> profile_;  // of the current trace
   MapBuilder map_;
-  Flames flames_;
+  FlameBuilder flames_{false};
   nlohmann::ordered_json runs_ = nlohmann::ordered_json::array();
 };
 

@@ -68,6 +68,7 @@ void add_diagnosis(Json& json, const Findings& findings, const std::optional<Dia
   if (!diagnosis) return;
   for (const auto& advice : diagnosis->advice) json["advice"].push_back(advice_json(advice));
   json["images_per_s"] = findings.recordings.front().achieved.images_per_s();
+  json["waited_percent_of_loader"] = findings.recordings.front().achieved.waited_percent();
   json["model_error"] = {{"images_per_s_percent", diagnosis->rate_error_percent},
                          {"waited_points", diagnosis->waited_error}};
 }

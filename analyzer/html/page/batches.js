@@ -99,7 +99,7 @@ function batchFacts() {
 function statsTable() {
   const rows = [['Preprocessing (T1)', report.batches.preprocess_ms], ['Wait (T2)', report.wait.ms], ['Delay', report.delay.ms], ['Training step', report.train_step_ms], ['Sample', report.batches.sample_ms],
     ['Serialize', report.transfer.serialize_ms], ['Send', report.transfer.send_ms], ['Deserialize', report.transfer.deserialize_ms], ['Pin memory', report.pin.ms]].filter(([, stats]) => stats.mean != null);
-  return tableOf(rows, [['Time of a batch', 'name', r => r[0]], ...['mean', 'std', 'min', 'p25', 'p50', 'p75', 'p90', 'p99', 'max'].map(key => [key === 'p50' ? 'Median' : upperFirst(key), '', r => timeText(r[1][key])])]);
+  return tableOf(rows, [['Time of a batch', 'name', r => r[0]], ...['mean', 'std', 'min', 'p25', 'p50', 'p75', 'p90', 'p99', 'max'].map(key => [key === 'p50' ? 'Median' : upperFirst(key).replace('p', 'P'), '', r => timeText(r[1][key])])]);
 }
 
 function drawBatches() {

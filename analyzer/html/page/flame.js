@@ -1,7 +1,7 @@
 // Flame graphs of sampled stacks.
 
-const PARTS = ['native code', 'Python'];
-const PART_FILLS = ['#f0a35e', '#7fb2f0'];
+const PARTS = ['native code', 'Python', 'CPython', 'tracer'];
+const PART_FILLS = ['#f0a35e', '#7fb2f0', '#b9c0cc', '#c9a0ff'];
 
 /** The tree of a flame: {name, library, part, us, children}. */
 function flameTree(flame) {
@@ -13,6 +13,7 @@ function flameTree(flame) {
     path[path.length - 1].children.push(node);
     path.push(node);
   }
+  (function bySize(node) { node.children.sort((a, b) => b.us - a.us).forEach(bySize); })(root);
   return root;
 }
 

@@ -34,4 +34,5 @@ function bytesText(bytes) {
 const rateText = value => value == null ? '–' : digits(value);
 /** A long name without its middle. */
 const short = (text, most = 72) => text.length <= most ? text : text.slice(0, Math.ceil(most * 0.6)) + '…' + text.slice(-Math.floor(most * 0.4) + 1);
-const upperFirst = text => text.charAt(0).toUpperCase() + text.slice(1);
+/** A sentence's beginning, unless it begins with a name, as in_order=False. */
+const upperFirst = text => /^[a-z]+([ ,:]|$)/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;

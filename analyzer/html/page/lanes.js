@@ -31,18 +31,20 @@ const laneModel = (() => {
 })();
 
 const laneView = (() => {
-  const TOP = 24, GAP = 5, DEPTH = 58, LEAST_SPAN = 50;  // px; LEAST_SPAN: units that can fill the width
+  const TOP = 24, DEPTH = 58, MOST_HEIGHT = 860, LEAST_SPAN = 50;  // px; LEAST_SPAN: units that can fill the width
+  const FONT = '11.5px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
   const canvas = el('canvas', {tabindex: '0', role: 'img', 'aria-label': 'The run over time. Arrow keys pan, plus and minus zoom.'});
   const context = canvas.getContext('2d');
   let width = 0, left = 84, shown = d3.zoomIdentity, hovered = -1, hoveredLane = 0, pending = false;
   const deepest = d3.max(laneModel.depths) || 0;
-  const laneHeight = laneModel.lanes.length > 40 ? 9 : laneModel.lanes.length > 20 ? 13 : 21;
-  const lanesBottom = TOP + laneModel.lanes.length * (laneHeight + GAP);
+  const pitch = Math.max(2, Math.min(26, Math.floor(MOST_HEIGHT / Math.max(1, laneModel.lanes.length))));
+  const laneHeight = pitch - (pitch > 14 ? 5 : pitch > 6 ? 2 : pitch > 3 ? 1 : 0);
+  const lanesBottom = TOP + laneModel.lanes.length * pitch;
   const height = lanesBottom + (deepest > 0 ? DEPTH + 12 : 0) + 2;
 
   const whole = () => d3.scaleLinear().domain([0, Math.max(1, run.span)]).range([left, width - 6]);
   const scale = () => shown.rescaleX(whole());
-  const topOf = i => TOP + i * (laneHeight + GAP);
+  const topOf = i => TOP + i * pitch;
   const zoom = d3.zoom()
     .filter(() => d3.event.type !== 'wheel' || d3.event.ctrlKey || d3.event.metaKey || d3.event.shiftKey)
     .wheelDelta(() => -(d3.event.deltaY || d3.event.deltaX) * (d3.event.deltaMode ? 0.05 : 0.004))
@@ -117,7 +119,7 @@ const laneView = (() => {
     const ratio = devicePixelRatio || 1, x = scale(), began = performance.now();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    context.font = '11.5px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+    context.font = FONT;
     context.textBaseline = 'middle';
     context.textAlign = 'center';
     paintAxis(x);
@@ -133,7 +135,8 @@ const laneView = (() => {
     context.restore();
     context.textAlign = 'right';
     context.fillStyle = colours.ink;
-    if (laneHeight > 10) laneModel.lanes.forEach((lane, i) => context.fillText(lane.name, left - 8, topOf(i) + laneHeight / 2));
+    const every = Math.ceil(14 / pitch);  // so that names do not overlap
+    laneModel.lanes.forEach((lane, i) => { if (i % every === 0) context.fillText(lane.name, left - 8, topOf(i) + laneHeight / 2); });
     if (deepest > 0) {
       context.fillStyle = colours.soft;
       context.fillText('queue', left - 8, lanesBottom + 10 + DEPTH / 2 - 6);
@@ -146,7 +149,8 @@ const laneView = (() => {
   function draw(box, available) {
     if (!canvas.parentNode) box.append(canvas);
     width = available;
-    left = available < 500 ? 66 : 92;
+    context.font = FONT;
+    left = Math.ceil(16 + (d3.max(laneModel.lanes, lane => context.measureText(lane.name).width) || 50));
     const ratio = devicePixelRatio || 1;
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
@@ -158,7 +162,7 @@ const laneView = (() => {
 
   function hover() {
     const [px, py] = d3.mouse(canvas), t = scale().invert(px);
-    const lane = laneModel.lanes[hoveredLane = Math.floor((py - TOP) / (laneHeight + GAP))];
+    const lane = laneModel.lanes[hoveredLane = Math.floor((py - TOP) / pitch)];
     const before = hovered;
     hovered = -1;
     if (!lane || px < left) tooltip.hide();
@@ -205,9 +209,9 @@ function drawTime() {
     return fillSection('time', 'The run over time', how, el('div.wide', missing('No batch was recorded: trace a program that takes batches from a DataLoader.')));
   const b = run.batches;
   const entries = [['var(--wait)', 'waiting'], ['var(--receive)', 'receiving'], ['var(--train)', 'training'], ['var(--batch-2)', 'a batch being made'],
-    ['var(--accent)', 'queue: batches asked for and not received', 'line']];
+    ...(laneModel.depths.length ? [['var(--accent)', 'queue: batches asked for and not received', 'line']] : [])];
   if (laneModel.early.length) entries.splice(4, 0, ['var(--mark)', 'arrived out of order', 'mark']);
-  const thinned = b.stride > 1 || run.steps.stride > 1 ? el('p.how', `Of this long run every ${Math.max(b.stride, run.steps.stride)}th batch is drawn; the numbers of the page are of all.`) : null;
+  const thinned = b.stride > 1 || run.steps.stride > 1 ? el('p.how', `Of this long run one batch of ${Math.max(b.stride, run.steps.stride)} is drawn; the numbers of the page are of all.`) : null;
   fillSection('time', 'The run over time', how, card('.wide', null, null,
     el('div.tools', legend(entries), laneView.buttons()), chart((box, width) => laneView.draw(box, width)), thinned));
 }

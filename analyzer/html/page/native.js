@@ -50,9 +50,11 @@ function functionMapTable() {
 function opExplorer() {
   const ops = native.ops.filter(op => op.samples > 0 || op.functions.length > 0);
   const target = el('div'), select = el('select', {'aria-label': 'Operation'}, ops.map((op, i) => el('option', {value: String(i)}, op.name)));
-  const tabs = ops.map(op => {
-    const flame = native.flames.ops.find(f => f.name === op.name && f.qualified === op.qualified);
-    return el('div', functionTable(op), el('h3', {style: {marginTop: '16px'}}, `Flame graph of ${op.name}`),
+  const outside = native.flames.ops.find(f => f.name === '(outside operations)' && f.us > 0);
+  if (outside) select.append(el('option', {value: String(ops.length)}, outside.name));
+  const tabs = [...ops, ...(outside ? [outside] : [])].map(op => {
+    const flame = native.flames.ops.find(f => f.name === op.name);
+    return el('div', op === outside ? el('p.how', 'The dataset’s own code and all else that ran while stacks were sampled: the training itself, too.') : functionTable(op), el('h3', {style: {marginTop: '16px'}}, `Flame graph of ${op.name}`),
       flame && flame.us > 0 ? flameGraph(flame) : missing('No stack was sampled in this operation.'));
   });
   const choose = () => { target.replaceChildren(tabs[+select.value]); };
@@ -71,5 +73,5 @@ function drawNative() {
   fillSection('native', 'Native functions', how, split,
     card('.wide.long', 'Operations and functions', 'The deeper the tone, the more of the operation’s CPU time is spent in that function itself; a function with tones in several columns is shared.', functionMapTable()),
     card('.wide.long', 'One operation', 'Shares of its CPU time with their 95 % intervals; below, the stacks from the operation down: the wider, the more CPU time.',
-      el('div.tools', select, legend(PARTS.map((part, i) => [PART_FILLS[i], part]))), target));
+      el('div.tools', select, legend(PARTS.slice(0, 2).map((part, i) => [PART_FILLS[i], part]))), target));
 }

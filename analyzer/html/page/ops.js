@@ -28,16 +28,17 @@ function opsByWorker(box, width, ops) {
   const rows = lanes.filter(l => l.parts.length).sort((a, b) => a.lane.process - b.lane.process || a.lane.loader - b.lane.loader || a.lane.worker - b.lane.worker);
   const loaders = new Set(rows.map(r => `${r.lane.process} ${r.lane.loader}`)).size > 1;
   if (loaders) rows.forEach(r => { r.name += `, loader ${r.lane.loader}`; });
-  const pitch = Math.max(15, Math.min(46, Math.floor(196 / rows.length))), at = frame(box, width, rows.length * pitch + 36, {left: loaders ? 122 : 76});
+  const pitch = rows.length <= 40 ? Math.max(15, Math.min(46, Math.floor(196 / rows.length))) : Math.max(3, Math.floor(640 / rows.length)), at = frame(box, width, rows.length * pitch + 36, {left: loaders ? 122 : 76});
   const x = d3.scaleLinear().domain([0, d3.max(rows, r => d3.sum(r.parts, p => p.own)) || 1]).range([at.left, at.right]);
   xTimeAxis(at, x);
+  const bar = pitch - (pitch > 14 ? 6 : pitch > 5 ? 2 : 1);
   rows.forEach((row, i) => {
     let from = 0;
     const y = at.top + i * pitch + 3;
-    at.svg.append('text').attr('class', 'strong').attr('x', at.left - 9).attr('y', y + (pitch - 6) / 2 + 4).attr('text-anchor', 'end').text(row.name);
+    if (i % Math.ceil(14 / pitch) === 0) at.svg.append('text').attr('class', 'strong').attr('x', at.left - 9).attr('y', y + bar / 2 + 4).attr('text-anchor', 'end').text(row.name);
     for (const part of row.parts) { part.from = from; from += part.own; part.worker = row.name; }
     const bars = at.svg.append('g').selectAll('rect').data(row.parts).enter().append('rect').attr('x', p => x(p.from)).attr('y', y)
-      .attr('width', p => Math.max(0, x(p.from + p.own) - x(p.from))).attr('height', pitch - 6).attr('fill', p => p.op.fill);
+      .attr('width', p => Math.max(0, x(p.from + p.own) - x(p.from))).attr('height', bar).attr('fill', p => p.op.fill);
     tooltip.attach(bars, p => [`${p.op.name}, ${p.worker}`, [`${timeText(p.own)} of its own in ${countText(p.calls)} calls`, `mean ${timeText(p.total / p.calls)}, all workers ${timeText(p.op.mean)}`]]);
   });
 }
@@ -66,10 +67,11 @@ function drawOps() {
   const ops = opRows();
   if (ops.length === 0)
     return fillSection('ops', 'Operations', how, el('div.wide', missing('No operation was recorded: give the dataset its transforms as a list of callables (Compose), or do the work in functions below __getitem__.')));
+  const wide = run.lanes.length > 14 ? '.wide' : '';
   const key = legend(ops.slice(0, 12).map(op => [op.fill, short(op.name, 40)]));
   fillSection('ops', 'Operations', how,
     card('.wide.long', 'What each one costs', 'Share: own time, without operations inside; all durations are of whole calls, Sum is their total, CPU what they computed.', opTable(ops)),
     card('.wide', 'How long one call takes', 'A long bar or a P99 far to the right means uneven samples; the axis is logarithmic.', legend(BOX_LEGEND), chart((box, width) => boxPlot(box, width, ops))),
-    card('', 'By worker', 'Bars of one length: even work; one that is longer is slow or had more to do.', key, chart((box, width) => opsByWorker(box, width, ops))),
-    card('', 'Over time', 'How many workers each operation kept busy on average.', key.cloneNode(true), chart((box, width) => opsOverTime(box, width, ops))));
+    card(wide, 'By worker', 'Bars of one length: even work; one that is longer is slow or had more to do.', key, chart((box, width) => opsByWorker(box, width, ops))),
+    card(wide, 'Over time', 'How many workers each operation kept busy on average.', key.cloneNode(true), chart((box, width) => opsOverTime(box, width, ops))));
 }

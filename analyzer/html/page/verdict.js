@@ -28,7 +28,7 @@ function comparison(verdict, advice) {
     compareRow('now', 'as recorded', verdict.images_per_s, most, 'var(--c9)', rateText(verdict.images_per_s)),
     compareRow('then', 'changed', advice.images_per_s, most, 'var(--train)', rateText(advice.images_per_s), advice.images_per_s_interval),
     el('div.title', 'Time that training waits'),
-    compareRow('now', 'as recorded', verdict.waited_percent, 100, 'var(--c9)', percentText(verdict.waited_percent)),
+    compareRow('now', 'as recorded', verdict.waited_percent_of_loader, 100, 'var(--c9)', percentText(verdict.waited_percent_of_loader)),
     compareRow('then', 'changed', advice.waited_percent, 100, 'var(--wait)', percentText(advice.waited_percent), advice.waited_percent_interval),
     el('p.how', {style: {fontSize: '12.5px'}}, 'From a replay of the recorded batches. Images per second: ' +
       range(advice.images_per_s_interval, rateText)));
@@ -41,7 +41,7 @@ function firstChange(verdict) {
   const more = others.filter(other => other.action !== 'none').map(other => el('li', upperFirst(other.message) + '.'));
   const gain = !nothing && advice.gain_percent > 0 ? el('span.gain', ` +${percentText(advice.gain_percent)} images per second.`) : null;
   return el('div.card.first', {id: 'first-change'},
-    el('div', el('div.label', nothing ? 'Nothing to change first' : 'Change first'), el('p.say', say, gain),
+    el('div', el('div.label', nothing ? 'Nothing to change' : 'Change first'), el('p.say', say, gain),
       more.length ? el('ul.also', el('li', el('b', 'Then')), more) : null),
     nothing || verdict.images_per_s == null ? el('div.compare', el('p.how', nothing && advice ?
       'The replay found no change to the loader that gains more than 5 % in images per second.' :
