@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "html/column.hpp"
-#include "html/file_hooks.hpp"
+#include "model/file_hooks.hpp"
 
 namespace lotus::analyzer {
 namespace {

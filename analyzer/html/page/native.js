@@ -1,25 +1,20 @@
 // Native: which functions of C and C++ each operation runs, and what its time is: computing, files, waiting.
 
-const FILE_HOOKS = new Set(['open', 'openat', 'fopen', 'read', 'pread', 'readv', 'preadv', 'fread', 'mmap']);
-const isFileHook = name => FILE_HOOKS.has(name.replace(/64$/, ''));
-
-/** The wall time of each operation in ms: {cpu, file, waiting}; what reading files computes counts as file I/O. */
+/** The wall time of each operation in percent: `bar` in three parts, of which file I/O has its own, whoever computed it. */
 function timeSplits() {
-  return report.ops.map((op, i) => {
-    const mapped = native.ops.find(m => m.name === op.name && m.qualified === op.qualified);
-    const total = 1e3 * op.total_s, known = op.cpu_s != null;
-    const file = Math.min(total, 1e3 * d3.sum((mapped ? mapped.entry_points : []).filter(p => isFileHook(p.function)), p => p.total_s));
-    const cpu = known ? Math.min(total - file, 1e3 * op.cpu_s) : 0;
-    return {op, fill: tone(i), total, file, cpu, known, waiting: Math.max(0, total - file - cpu)};
-  }).filter(s => s.total > 0);
+  return report.ops.filter(op => op.count > 0).map(op => {
+    const {cpu_percent: cpu, off_cpu_percent: off, file_io_percent: file} = op.native, files = Math.min(100, file ?? 0);
+    const computing = Math.min(100 - files, cpu ?? 0);
+    return {op, cpu, off, file, bar: cpu == null ? null : [['var(--train)', computing], ['var(--receive)', files], ['var(--wait)', 100 - files - computing]]};
+  });
 }
 
 function splitTable() {
-  const bar = s => !s.known ? 'CPU time was not measured' : el('div.split', [['var(--train)', s.cpu], ['var(--receive)', s.file], ['var(--wait)', s.waiting]]
-    .map(([tone, ms]) => el('i', {'--tone': tone, style: {width: `${100 * ms / s.total}%`}})));
-  const part = key => s => (s.known || key === 'file') && s[key] > 0 ? `${timeText(s[key])} (${percentText(100 * s[key] / s.total)})` : '–';
+  const bar = s => s.bar ? el('div.split', s.bar.map(([tone, percent]) => el('i', {'--tone': tone, style: {width: `${percent}%`}}))) : 'CPU time was not measured';
+  const native = s => s.op.native;
   return [legend([['var(--train)', 'computing'], ['var(--receive)', 'opening and reading files'], ['var(--wait)', 'waiting: for a core, a lock, a sleep']]),
-    tableOf(timeSplits(), [['Operation', 'name', s => s.op.name], ['Split', 'left', bar], ['Computing', '', part('cpu')], ['Files', '', part('file')], ['Waiting', '', part('waiting')]])];
+    tableOf(timeSplits(), [['Operation', 'name', s => short(s.op.name, 48)], ['Split', 'left', bar], ['CPU', '', s => percentText(s.cpu)], ['Off CPU', '', s => percentText(s.off)],
+      ['File I/O', '', s => percentText(s.file)], ['File I/O time', '', s => native(s).file_io_s > 0 ? timeText(1e3 * native(s).file_io_s) : '–'], ['Read', '', s => native(s).read_bytes > 0 ? bytesText(native(s).read_bytes) : '–']])];
 }
 
 function functionTable(op) {
@@ -65,7 +60,7 @@ function opExplorer() {
 
 function drawNative() {
   const how = 'Below Python: which functions of which library the time of an operation goes to, and how much of it is computing, reading files or waiting.';
-  const split = card('.wide.long', 'What the time is', 'Much waiting: too few cores, or a sleep; much time in files: slow storage. File time is exact, from the calls themselves; waiting is at least this much.', splitTable());
+  const split = card('.wide.long', 'What the time is', 'Much red: too few cores, or a sleep; much yellow: slow storage. CPU and off CPU are 100 % together; file I/O is part of both and exact, from the calls themselves.', splitTable());
   if (report.ops.length === 0) return fillSection('native', 'Native functions', how, el('div.wide', missing('No operation was recorded, so nothing can be assigned to one.')));
   if (native.sampling.samples === 0 || native.why_no_samples)
     return fillSection('native', 'Native functions', how, split, el('div.wide', missing((native.why_no_samples || 'No stack was sampled.') + ' To have them: LOTUS_SAMPLE_HZ=199.')));
