@@ -26,9 +26,10 @@ LaneId LaneTable::worker(const Process& process) {
 
 nlohmann::ordered_json LaneTable::json() const {
   auto list = nlohmann::ordered_json::array();
+  std::unordered_map<const Process*, std::size_t> runs;  // numbers the training processes
   for (const Lane& lane : lanes_)
     list.push_back({{"training", lane.worker < 0},
-                    {"process", lane.training->number},
+                    {"run", runs.try_emplace(lane.training, runs.size()).first->second},
                     {"pid", lane.training->pid},
                     {"loader", lane.loader},
                     {"worker", lane.worker}});

@@ -22,7 +22,7 @@ class LaneTable {
   // Of a worker; a process that is none has the lane of a training process.
   LaneId worker(const Process& process);
 
-  // [{"name", "training", "pid", "loader", "worker"}], by LaneId.
+  // [{"training", "run", "pid", "loader", "worker"}], by LaneId; run: numbers the training processes.
   nlohmann::ordered_json json() const;
 
  private:

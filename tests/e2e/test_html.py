@@ -181,6 +181,41 @@ class TestPage:
         chromium.ask("[...document.querySelectorAll('#time button')].find(b => b.textContent === 'All').click()")
         assert pixels(chromium) == picture
 
+    def test_wheel_and_drag(self, chromium):
+        whole, (x, y) = drawn(chromium), self.middle(chromium)
+        chromium.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-300)
+        assert drawn(chromium) | {"took": 0} == whole | {"took": 0}  # the page scrolls
+        x, y = self.middle(chromium)
+        chromium.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-300, modifiers=2)
+        near = drawn(chromium)
+        assert near["to"] - near["from"] < 0.8 * (whole["to"] - whole["from"])
+        for kind, at in (("mousePressed", x), ("mouseMoved", x - 80), ("mouseReleased", x - 80)):
+            chromium.call("Input.dispatchMouseEvent", type=kind, x=at, y=y, button="left", buttons=1, clickCount=1)
+        assert drawn(chromium)["from"] > near["from"]
+
+    def middle(self, chromium):
+        """Of the first worker's lane, in the window."""
+        chromium.ask("document.querySelector('#time canvas').scrollIntoView({block: 'center', behavior: 'instant'})")
+        chromium.settle()
+        return chromium.ask("(() => { const box = document.querySelector('#time canvas').getBoundingClientRect(); "
+                            "return [box.left + box.width / 2, box.top + 24 + 26 + 10]; })()")
+
+    def test_a_batch_explains_itself(self, chromium):
+        """The middle of the longest batch of the first worker's lane, and what the tooltip says there."""
+        _, y = self.middle(chromium)
+        x, number, took = chromium.ask("""(() => {
+            const lane = laneModel.lanes.find(l => l.made), ids = [...lane.made.ids], b = run.batches;
+            const i = ids.reduce((best, id) => b.duration[id] > b.duration[best] ? id : best);
+            const canvas = document.querySelector('#time canvas'), box = canvas.getBoundingClientRect();
+            const left = Math.ceil(16 + d3.max(laneModel.lanes, l => canvas.getContext('2d').measureText(l.name).width));
+            const x = d3.scaleLinear().domain([0, run.span]).range([left, box.width - 6]);
+            return [box.left + x(b.start[i] + b.duration[i] / 2), b.number[i], timeText(madeIn(i))];
+        })()""")
+        chromium.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        chromium.settle()
+        said = texts_of(chromium, ".tooltip:not([hidden])")
+        assert said and f"Batch {number}, " in said[0] and f"made in {took}" in said[0]
+
     def test_flame_graph_follows_the_chosen_operation(self, chromium):
         names = chromium.ask("[...document.querySelectorAll('#native option')].map(o => o.textContent)")
         assert "Loader" in names
@@ -233,6 +268,37 @@ class TestLarge:
         made = synthetic(tmp_path, "--events", 18_000_000, "--workers", 8, "--batch-size", 256, "--images", 1_281_167)
         assert made.trace.report["batches"]["samples"] > 1_200_000
         assert made.page.stat().st_size < 10_000_000
+
+
+@pytest.mark.parametrize("name", ["two_loaders", "iterable", "getitems", "out_of_order", "no_compose", "raising", "persistent"])
+def test_other_programs(chromium, tracer, photos, tmp_path, name):
+    _, trace = tracer.trace(harness.program(name, data=photos))
+    chromium.open(page_of(trace.path, tmp_path))
+    assert chromium.problems() == []
+    assert chromium.ask("report") == trace.report
+    assert drawn(chromium)["blocks"] >= trace.report["batches"]["count"]
+    marked = chromium.ask("laneModel.early.length")
+    assert marked == trace.report["wait"]["out_of_order"]
+    if name == "out_of_order":
+        assert marked > 0
+
+
+def test_no_workers(chromium, tracer, photos, tmp_path):
+    _, trace = tracer.trace(harness.program("classify", "--workers", "0", data=photos))
+    chromium.open(page_of(trace.path, tmp_path))
+    assert chromium.problems() == []
+    assert "num_workers=0" in texts_of(chromium, "[data-number=busy] .note")[0]
+
+
+def test_several_traces(chromium, real, tmp_path):
+    again = tmp_path / "again.lotus"
+    shutil.copy(real.trace.path, again)
+    page = tmp_path / "both.html"
+    assert harness.run([harness.ANALYZE, "report", "--html", page, real.trace.path, again]).code == 0
+    chromium.open(page)
+    assert chromium.problems() == []
+    assert chromium.ask("report.batches.count") == 2 * real.trace.report["batches"]["count"]
+    assert chromium.ask("laneModel.lanes.filter(l => l.training).length") == 2
 
 
 class TestHostile:

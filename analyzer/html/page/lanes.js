@@ -10,7 +10,7 @@ const laneModel = (() => {
     const rows = stepRows[id];
     if (rows.length === 0) return null;
     const end = i => s.start[i] + s.duration[i], got = i => end(i) - Math.min(s.receiving[i], s.duration[i]);
-    return {name: several('pid', lanes.filter(l => l.training)) ? `training ${lane.pid}` : 'training', training: true, pid: lane.pid, stride: s.stride,
+    return {name: several('run', lanes.filter(l => l.training)) ? `training ${lane.pid}` : 'training', training: true, run: lane.run, stride: s.stride,
       wait: levelOf(rows, i => [s.start[i], got(i)]), receive: levelOf(rows, i => [got(i), end(i)]),
       train: levelOf(rows, i => s.trained[i] > 0 && [end(i), end(i) + s.trained[i]])};
   }
@@ -18,10 +18,10 @@ const laneModel = (() => {
     const made = levelOf(batchRows[id], i => b.start[i] !== MISSING_TIME && b.duration[i] !== MISSING_TIME && [b.start[i], b.start[i] + b.duration[i]]);
     if (made.starts.length === 0) return null;
     const workers = lanes.filter(l => !l.training);
-    const of = (several('pid', workers) ? `${lane.pid} ` : '') + (several('loader', workers) ? `L${lane.loader} ` : '');
-    return {name: lane.training ? 'making batches' : `${of}worker ${lane.worker}`, pid: lane.pid, made, stride: b.stride};
+    const of = (several('run', workers) ? `${lane.pid} ` : '') + (several('loader', workers) ? `L${lane.loader} ` : '');
+    return {name: lane.training ? 'making batches' : `${of}worker ${lane.worker}`, run: lane.run, made, stride: b.stride};
   }
-  const order = d3.range(lanes.length).sort((x, y) => lanes[x].process - lanes[y].process || lanes[x].loader - lanes[y].loader || lanes[x].worker - lanes[y].worker);
+  const order = d3.range(lanes.length).sort((x, y) => lanes[x].run - lanes[y].run || lanes[x].loader - lanes[y].loader || lanes[x].worker - lanes[y].worker);
   const drawn = order.flatMap(id => [lanes[id].training ? trainingLane(lanes[id], id) : null, workerLane(lanes[id], id)]).filter(Boolean);
 
   const arrivals = d3.range(b.count).filter(i => b.received[i] !== MISSING_TIME).sort((x, y) => b.received[x] - b.received[y]);
@@ -105,7 +105,7 @@ const laneView = (() => {
     context.strokeStyle = colours.ink;
     context.lineWidth = 2;
     context.strokeRect(from, top + 1, Math.max(2, to - from), laneHeight - 2);
-    const training = laneModel.lanes.findIndex(l => l.training && l.pid === laneModel.lanes[lane].pid);
+    const training = laneModel.lanes.findIndex(l => l.training && l.run === laneModel.lanes[lane].run);
     if (b.consumed[hovered] === MISSING_TIME || training < 0) return;
     context.beginPath();
     context.moveTo(to, top);

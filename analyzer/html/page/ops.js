@@ -25,10 +25,10 @@ function opTable(ops) {
 function opsByWorker(box, width, ops) {
   const lanes = run.lanes.map((lane, id) => ({name: lane.training ? 'training' : `worker ${lane.worker}`, id, lane, parts: []}));
   ops.forEach(op => op.times.lanes.forEach(([lane, calls, total, own]) => lanes[lane].parts.push({op, calls, total, own})));
-  const rows = lanes.filter(l => l.parts.length).sort((a, b) => a.lane.process - b.lane.process || a.lane.loader - b.lane.loader || a.lane.worker - b.lane.worker);
-  const loaders = new Set(rows.map(r => `${r.lane.process} ${r.lane.loader}`)).size > 1;
-  if (loaders) rows.forEach(r => { r.name += `, loader ${r.lane.loader}`; });
-  const pitch = rows.length <= 40 ? Math.max(15, Math.min(46, Math.floor(196 / rows.length))) : Math.max(3, Math.floor(640 / rows.length)), at = frame(box, width, rows.length * pitch + 36, {left: loaders ? 122 : 76});
+  const rows = lanes.filter(l => l.parts.length).sort((a, b) => a.lane.run - b.lane.run || a.lane.loader - b.lane.loader || a.lane.worker - b.lane.worker);
+  const loaders = new Set(rows.map(r => `${r.lane.run} ${r.lane.loader}`)).size > 1;
+  if (loaders) rows.forEach(r => { r.name += `, ${new Set(rows.map(other => other.lane.run)).size > 1 ? `process ${r.lane.pid}` : `loader ${r.lane.loader}`}`; });
+  const pitch = rows.length <= 40 ? Math.max(15, Math.min(46, Math.floor(196 / rows.length))) : Math.max(3, Math.floor(640 / rows.length)), at = frame(box, width, rows.length * pitch + 36, {left: loaders ? 150 : 76});
   const x = d3.scaleLinear().domain([0, d3.max(rows, r => d3.sum(r.parts, p => p.own)) || 1]).range([at.left, at.right]);
   xTimeAxis(at, x);
   const bar = pitch - (pitch > 14 ? 6 : pitch > 5 ? 2 : 1);

@@ -65,7 +65,7 @@ function fourNumbers() {
   const loaderWorkers = verdict.workers;
   return el('div.numbers',
     number('rate', 'Images per second', rateText(verdict.images_per_s), '', verdict.images_per_s == null ? 'too few batches to tell' : 'while training ran'),
-    number('waited', 'Time waited for data', percentText(verdict.waited_percent), '',
+    number('waited', 'Waited for data', percentText(verdict.waited_percent), '',
       verdict.waited_percent == null ? 'no training loop was seen' : `${timeText(1e3 * verdict.waited_s)} of ${timeText(1e3 * verdict.loop_s)}`,
       verdict.waited_percent >= 15 ? '.bad' : ''),
     number('busy', 'Workers busy', percentText(busy), '',
