@@ -34,19 +34,38 @@ void OpTimes::widen() {
   }
 }
 
-// What began before the origin is in the first bin.
+// What lies before the origin is in the first bin.
 std::size_t OpTimes::bin_of(std::int64_t ns) {
-  if (origin_ == INT64_MAX) origin_ = ns;
   const std::int64_t after = std::max<std::int64_t>(0, ns - origin_);
   while (after / width_ >= static_cast<std::int64_t>(kBins)) widen();
   return static_cast<std::size_t>(after / width_);
+}
+
+// Own time of a call lies evenly over the call, as far as is known.
+void OpTimes::spread(Times& times, std::int64_t start, std::int64_t end, double own) {
+  if (origin_ == INT64_MAX) origin_ = start;
+  const std::size_t last = bin_of(end);  // may widen the bins: first
+  const std::size_t first = bin_of(start);
+  if (first >= last) {
+    times.bins[first] += own;
+    return;
+  }
+  const double whole = static_cast<double>(end - start);
+  double placed = 0;
+  for (std::size_t bin = first; bin < last; ++bin) {
+    const std::int64_t edge = origin_ + static_cast<std::int64_t>(bin + 1) * width_;
+    const double until = own * static_cast<double>(edge - start) / whole;
+    times.bins[bin] += until - placed;
+    placed = until;
+  }
+  times.bins[last] += own - placed;
 }
 
 void OpTimes::on_span(const Span& span) {
   if (!span.is_op() || span.ended == Ended::lost) return;
   Times& times = times_of(*span.data.op);
   const auto own = static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));
-  times.bins[bin_of(trace_->clock.ns(span.data.start))] += own;
+  spread(times, trace_->clock.ns(span.data.start), trace_->clock.ns(span.end), own);
   if (process_ != span.stream.process) {
     process_ = span.stream.process;
     lane_ = lanes_.worker(*process_);

@@ -44,6 +44,7 @@ class OpTimes : public Visitor {
 
   Times& times_of(const Op& op);
   std::size_t bin_of(std::int64_t ns);
+  void spread(Times& times, std::int64_t start, std::int64_t end, double own);
   void widen();
 
   LaneTable& lanes_;

@@ -142,11 +142,34 @@ TEST_CASE("html: the bins of an operation hold all its time, however long the ru
   const Json json = times.json(findings.ops);
   CHECK(json["bin_ms"].get<double>() * OpTimes::kBins >= kPitch * batches);
   double sum = 0;
-  for (const auto& bin : json["rows"][0]["bins_ms"]) sum += bin.get<double>();
+  for (const auto& bin : json["rows"][0]["bins_ms"]) {
+    sum += bin.get<double>();
+    CHECK(bin.get<double>() <= json["bin_ms"].get<double>());  // one worker is busy for no longer
+  }
   const double expected = 0.5 * static_cast<double>(batches) + 0.9 * 20;
   CHECK(sum == doctest::Approx(expected).epsilon(1e-4));
   CHECK(json["rows"][0]["lanes"][0][1] == batches);
   CHECK(json["rows"][0]["lanes"][0][3].get<double>() == doctest::Approx(expected).epsilon(1e-9));
+}
+
+TEST_CASE("html: a long call lies in all bins that it reaches into") {
+  MadeTrace made;
+  made.op(1, 1, OpRole::transform, "Crop");
+  ThreadWriter main(made, 1, 1);
+  span<Kind::op>(main, 10, 90, 1);
+  main.flush();
+  made.close(100);
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  LaneTable lanes;
+  OpTimes times(lanes);
+  show_to(times, trace);
+  const Json json = times.json(findings_of(trace).ops);
+  CHECK(json["bin_ms"] == 1);
+  const auto& bins = json["rows"][0]["bins_ms"];
+  std::size_t full = 0;
+  for (const auto& bin : bins) full += bin == 1.0 ? 1 : 0;
+  CHECK(full >= 79);
 }
 
 TEST_CASE("html: the slowest samples, and a bounded choice of all") {

@@ -65,5 +65,6 @@ function logDomain(values, least) {
   if (high === 0) return [least, least * 10];
   low = Math.max(low, least);
   high = Math.max(high, low);
-  return [low / 1.25, Math.max(high * 1.25, low * 10)];
+  const room = Math.max(1.25, Math.sqrt(10 * low / high));  // at least a power of ten
+  return [low / room, high * room];
 }

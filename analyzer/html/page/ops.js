@@ -50,15 +50,17 @@ function opsOverTime(box, width, ops) {
   const rows = d3.range(count).map(k => { const row = {}; ops.forEach((op, i) => { row[i] = d3.sum(op.times.bins_ms.slice(k * group, (k + 1) * group)) / binMs; }); return row; });
   const at = frame(box, width, 230, {left: 40});
   const layers = d3.stack().keys(ops.map((_, i) => i))(rows);
-  const x = d3.scaleLinear().domain([0, count * binMs]).range([at.left, at.right]);
+  const begin = (opTimes.origin_ns - run.origin_ns) / 1e6;  // of bin 0, as the lanes count time
+  const x = d3.scaleLinear().domain([0, Math.max(begin + count * binMs, run.span * run.unit)]).range([at.left, at.right]).clamp(true);
   const y = d3.scaleLinear().domain([0, d3.max(layers[layers.length - 1] || [], d => d[1]) || 1]).nice().range([at.bottom, at.top]);
   xTimeAxis(at, x);
   yAxis(at, y, v => digits(v));
-  const area = d3.area().x((_, k) => x((k + 0.5) * binMs)).y0(d => y(d[0])).y1(d => y(d[1])).curve(d3.curveMonotoneX);
-  const paths = at.svg.append('g').selectAll('path').data(layers).enter().append('path').attr('d', area).attr('fill', layer => ops[layer.key].fill).attr('opacity', .92);
+  const area = d3.area().x(d => x(begin + d.at * binMs)).y0(d => y(d[0])).y1(d => y(d[1])).curve(count < 16 ? d3.curveLinear : d3.curveMonotoneX);
+  const points = layer => layer.flatMap((d, k) => (count < 16 ? [k, k + 1] : [k + 0.5]).map(place => Object.assign([d[0], d[1]], {at: place})));
+  const paths = at.svg.append('g').selectAll('path').data(layers).enter().append('path').attr('d', layer => area(points(layer))).attr('fill', layer => ops[layer.key].fill).attr('opacity', .92);
   tooltip.attach(paths, layer => {
-    const k = Math.max(0, Math.min(count - 1, Math.floor(x.invert(d3.mouse(at.svg.node())[0]) / binMs)));
-    return [ops[layer.key].name, [`at ${timeText(k * binMs)}: ${digits(rows[k][layer.key])} workers busy with it`]];
+    const k = Math.max(0, Math.min(count - 1, Math.floor((x.invert(d3.mouse(at.svg.node())[0]) - begin) / binMs)));
+    return [ops[layer.key].name, [`at ${timeText(begin + k * binMs)}: ${digits(rows[k][layer.key])} workers busy with it`]];
   });
 }
 

@@ -41,7 +41,7 @@ function firstChange(verdict) {
   const more = others.filter(other => other.action !== 'none').map(other => el('li', upperFirst(other.message) + '.'));
   const gain = !nothing && advice.gain_percent > 0 ? el('span.gain', ` +${percentText(advice.gain_percent)} images per second.`) : null;
   return el('div.card.first', {id: 'first-change'},
-    el('div', el('div.label', nothing ? 'Nothing to change' : 'Change first'), el('p.say', say, gain),
+    el('div', el('div.label', !advice ? 'What to change' : nothing ? 'Nothing to change' : 'Change first'), el('p.say', say, gain),
       more.length ? el('ul.also', el('li', el('b', 'Then')), more) : null),
     nothing || verdict.images_per_s == null ? el('div.compare', el('p.how', nothing && advice ?
       'The replay found no change to the loader that gains more than 5 % in images per second.' :
@@ -69,9 +69,9 @@ function fourNumbers() {
       verdict.waited_percent == null ? 'no training loop was seen' : `${timeText(1e3 * verdict.waited_s)} of ${timeText(1e3 * verdict.loop_s)}`,
       verdict.waited_percent >= 15 ? '.bad' : ''),
     number('busy', 'Workers busy', percentText(busy), '',
-      workers.length === 0 ? 'no worker processes: num_workers=0' : `${loaderWorkers} worker${loaderWorkers === 1 ? '' : 's'} on ${trace.cores || '?'} cores`),
+      workers.length === 0 ? (report.loaders.length ? 'no worker processes: num_workers=0' : 'no DataLoader was recorded') : `${loaderWorkers} worker${loaderWorkers === 1 ? '' : 's'} on ${trace.cores || '?'} cores`),
     number('lost', 'Lost events', countText(trace.lost_events), '',
-      trace.lost_events === 0 ? `all ${countText(trace.events)} are here` : `besides ${countText(trace.events)} recorded`,
+      trace.lost_events === 0 ? (trace.events ? `all ${countText(trace.events)} are here` : 'none were recorded') : `besides ${countText(trace.events)} recorded`,
       trace.lost_events === 0 ? '.good' : '.bad'));
 }
 
