@@ -33,9 +33,24 @@ const run = (() => {
   const json = readJson('data-time');
   const long = Uint32Array, short = Uint16Array;
   return {
-    unit: json.unit_ns / 1e6, origin_ns: json.origin_ns, span: json.span, lanes: json.lanes, sets: json.sets,
-    batches: columns(json.batches, {start: long, duration: long, received: long, consumed: long, wait_start: long, wait: long,
-      number: long, lane: short, set: short, outstanding: short, flags: Uint8Array}),
+    unit: json.unit_ns / 1e6,
+    origin_ns: json.origin_ns,
+    span: json.span,
+    lanes: json.lanes,
+    sets: json.sets,
+    batches: columns(json.batches, {
+      start: long,
+      duration: long,
+      received: long,
+      consumed: long,
+      wait_start: long,
+      wait: long,
+      number: long,
+      lane: short,
+      set: short,
+      outstanding: short,
+      flags: Uint8Array
+    }),
     steps: columns(json.steps, {start: long, duration: long, receiving: long, trained: long, lane: short}),
   };
 })();

@@ -20,7 +20,9 @@ function flameTree(flame) {
 /** Draws `flame` into the box; a click on a frame makes it the whole width. */
 function flameGraph(flame) {
   const whole = d3.hierarchy(flameTree(flame));
-  whole.eachAfter(node => { node.value = node.data.us; });
+  whole.eachAfter(node => {
+    node.value = node.data.us;
+  });
   let focus = whole;
   const crumbs = el('p.crumbs'), box = chart(draw, '.flame');
   const share = node => percentText(100 * node.value / (whole.value || 1));
@@ -41,15 +43,31 @@ function flameGraph(flame) {
     place(focus, 0, width / (focus.value || 1), list);
     const deepest = d3.max(list, d => d.node.depth);
     const at = frame(target, width, (deepest + 1) * row + 2, {left: 0, right: 0, top: 0, bottom: 0});
-    const cells = at.svg.selectAll('g').data(list).enter().append('g').attr('transform', d => `translate(${d.from},${d.node.depth * row})`);
-    cells.append('rect').attr('width', d => Math.max(.5, d.width)).attr('height', row).attr('rx', 2).attr('fill', d => PART_FILLS[d.node.data.part]).attr('opacity', d => d.above ? .45 : 1)
-      .on('click', d => { focus = d.node; tooltip.hide(); draw(target, target.clientWidth); });
+    const cells = at.svg.selectAll('g').data(list).enter().append('g').attr(
+        'transform', d => `translate(${d.from},${d.node.depth * row})`);
+    cells.append('rect')
+        .attr('width', d => Math.max(.5, d.width))
+        .attr('height', row)
+        .attr('rx', 2)
+        .attr('fill', d => PART_FILLS[d.node.data.part])
+        .attr('opacity', d => d.above ? .45 : 1)
+        .on('click', d => {
+          focus = d.node;
+          tooltip.hide();
+          draw(target, target.clientWidth);
+        });
     cells.filter(d => d.width > 34).append('text').attr('x', 5).attr('y', 13).text(d => {
       const room = Math.floor((d.width - 8) / 6.3), text = d.node.data.name;
       return text.length <= room ? text : room > 3 ? text.slice(0, room - 1) + '…' : '';
     });
-    tooltip.attach(cells, d => [nameOf(d.node), [`${timeText(d.node.value / 1e3)} of CPU time, ${share(d.node)} of ${flame.name}`, PARTS[d.node.data.part]]]);
-    crumbs.textContent = focus === whole ? 'Click a frame to make it fill the width.' : `${nameOf(focus)}: ${share(focus)} of ${flame.name}. Click a frame above it to go back.`;
+    tooltip.attach(
+        cells,
+        d => [nameOf(d.node), [
+          `${timeText(d.node.value / 1e3)} of CPU time, ${share(d.node)} of ${flame.name}`, PARTS[d.node.data.part]
+        ]]);
+    crumbs.textContent = focus === whole ?
+        'Click a frame to make it fill the width.' :
+        `${nameOf(focus)}: ${share(focus)} of ${flame.name}. Click a frame above it to go back.`;
   }
   return el('div', crumbs, box);
 }

@@ -21,7 +21,11 @@ function timeText(ms) {
 function percentText(value) {
   if (value == null || Number.isNaN(value)) return '–';
   const size = Math.abs(value);
-  return (size === 0 ? '0' : size >= 99.95 ? value.toFixed(0) : size >= 0.0995 ? value.toFixed(1) : value.toFixed(2)) + NARROW + '%';
+  return (size === 0         ? '0' :
+              size >= 99.95  ? value.toFixed(0) :
+              size >= 0.0995 ? value.toFixed(1) :
+                               value.toFixed(2)) +
+      NARROW + '%';
 }
 const countText = value => value == null ? '–' : Math.round(value).toLocaleString('en-US');
 function bytesText(bytes) {
@@ -33,6 +37,7 @@ function bytesText(bytes) {
 }
 const rateText = value => value == null ? '–' : digits(value);
 /** A long name without its middle. */
-const short = (text, most = 72) => text.length <= most ? text : text.slice(0, Math.ceil(most * 0.6)) + '…' + text.slice(-Math.floor(most * 0.4) + 1);
+const short = (text, most = 72) =>
+    text.length <= most ? text : text.slice(0, Math.ceil(most * 0.6)) + '…' + text.slice(-Math.floor(most * 0.4) + 1);
 /** A sentence's beginning, unless it begins with a name, as in_order=False. */
 const upperFirst = text => /^[a-z]+([ ,:]|$)/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;

@@ -6,8 +6,10 @@ function behind(numbers, t) {
   let low = 0, high = numbers.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (numbers[middle] <= t) low = middle + 1;
-    else high = middle;
+    if (numbers[middle] <= t)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -58,5 +60,6 @@ function levelOf(rows, of) {
     if (interval && interval[1] >= interval[0]) found.push([interval[0], interval[1], i]);
   }
   found.sort((a, b) => a[0] - b[0]);
-  return new Level(Float64Array.from(found, f => f[0]), Float64Array.from(found, f => f[1]), Uint32Array.from(found, f => f[2]));
+  return new Level(
+      Float64Array.from(found, f => f[0]), Float64Array.from(found, f => f[1]), Uint32Array.from(found, f => f[2]));
 }

@@ -18,7 +18,8 @@ class LanePainter {
   /** The parts stacked in each pixel by their share of it, from the bottom up. */
   shares(parts, top, height, stride) {
     ++this.dense;
-    const perPixel = (this.to - this.from) / (this.right - this.left), used = new Float64Array(Math.ceil(this.right - this.left));
+    const perPixel = (this.to - this.from) / (this.right - this.left),
+          used = new Float64Array(Math.ceil(this.right - this.left));
     for (const {level, fill} of parts) {
       this.context.fillStyle = fill;
       let before = level.until(this.from);

@@ -8,10 +8,14 @@ function el(selector, ...rest) {
   const plain = rest[0] && Object.getPrototypeOf(rest[0]) === Object.prototype;
   if (plain) {
     for (const [name, value] of Object.entries(rest[0])) {
-      if (name.startsWith('--')) node.style.setProperty(name, value);
-      else if (name === 'style') Object.assign(node.style, value);
-      else if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
-      else node.setAttribute(name, value);
+      if (name.startsWith('--'))
+        node.style.setProperty(name, value);
+      else if (name === 'style')
+        Object.assign(node.style, value);
+      else if (name.startsWith('on'))
+        node.addEventListener(name.slice(2), value);
+      else
+        node.setAttribute(name, value);
     }
   }
   node.append(...rest.slice(plain ? 1 : 0).flat(Infinity).filter(child => child != null));
@@ -25,7 +29,7 @@ function fillSection(id, title, how, ...parts) {
 
 /** A card with a title, a sentence and its content; `marks`: more classes, as '.wide'. */
 const card = (marks, title, how, ...content) =>
-  el('div.card' + marks, title && el('h3', title), how && el('p.how', how), ...content);
+    el('div.card' + marks, title && el('h3', title), how && el('p.how', how), ...content);
 
 /** Says what the trace lacks, and the remedy. */
 const missing = text => el('p.missing', text);
@@ -34,13 +38,16 @@ const missing = text => el('p.missing', text);
 function tableOf(rows, columns) {
   const cell = (tag, content, kind) => el(tag + (kind ? '.' + kind : ''), content ?? '–');
   const heading = kind => kind === 'name' || kind === 'path' || kind === 'left' ? 'left' : '';
-  return el('div.scroll', el('table',
-    el('thead', el('tr', columns.map(([title, kind]) => cell('th', title, heading(kind))))),
-    el('tbody', rows.map((row, i) => el('tr', columns.map(([, kind, value]) => cell('td', value(row, i), kind)))))));
+  return el(
+      'div.scroll',
+      el('table', el('thead', el('tr', columns.map(([title, kind]) => cell('th', title, heading(kind))))),
+         el('tbody',
+            rows.map((row, i) => el('tr', columns.map(([, kind, value]) => cell('td', value(row, i), kind)))))));
 }
 
-const legend = entries => el('ul.legend', entries.map(([tone, text, kind]) =>
-  el('li', el('i' + (kind ? '.' + kind : ''), {'--tone': tone}), text)));
+const legend = entries =>
+    el('ul.legend',
+       entries.map(([tone, text, kind]) => el('li', el('i' + (kind ? '.' + kind : ''), {'--tone': tone}), text)));
 
 /** A name or path that may be broken into lines after its separators. */
 const breakable = text => text.split(/(?<=[./_:,-])/).flatMap(part => [part, el('wbr')]);

@@ -2,40 +2,91 @@
 
 function programCard(file, program) {
   return card('.wide', program.training ? 'The training program' : 'Another program of the trace', null, facts([
-    ['Command line', program.arguments || program.program || '–', '.mono', true], ['Directory', program.directory || '–', '.mono', true], ['Machine', program.host || '–'],
-    ['Cores', countText(program.cores || null)], ['Python', program.python || '–'], ['PyTorch', program.torch || '–'], ['Process', String(program.pid)],
-    ['Begun', new Date(file.created_ns / 1e6).toISOString().replace('T', ' ').slice(0, 19) + ' UTC']]));
+                ['Command line', program.arguments || program.program || '–', '.mono', true],
+                ['Directory', program.directory || '–', '.mono', true], ['Machine', program.host || '–'],
+                ['Cores', countText(program.cores || null)], ['Python', program.python || '–'],
+                ['PyTorch', program.torch || '–'], ['Process', String(program.pid)],
+                ['Begun', new Date(file.created_ns / 1e6).toISOString().replace('T', ' ').slice(0, 19) + ' UTC']
+              ]));
 }
 
 function loaderTable() {
   const yes = value => value == null ? '–' : value ? 'yes' : 'no';
-  return tableOf(report.loaders, [['Dataset', 'name', l => l.dataset ?? 'unknown'], ['Samples', '', l => l.length >= 0 ? countText(l.length) : '–'], ['Workers', '', l => countText(l.workers)], ['Batch', '', l => countText(l.batch_size)],
-    ['Prefetch', '', l => countText(l.prefetch)], ['Pinned', '', l => yes(l.pin_memory)], ['Persistent', '', l => yes(l.persistent)], ['In order', '', l => yes(l.in_order)], ['Epochs', '', l => countText(l.epochs)],
-    ['Batches', '', l => countText(l.batches)], ['Waited', '', l => percentText(l.waited_percent)]]);
+  return tableOf(report.loaders, [
+    ['Dataset', 'name', l => l.dataset ?? 'unknown'], ['Samples', '', l => l.length >= 0 ? countText(l.length) : '–'],
+    ['Workers', '', l => countText(l.workers)], ['Batch', '', l => countText(l.batch_size)],
+    ['Prefetch', '', l => countText(l.prefetch)], ['Pinned', '', l => yes(l.pin_memory)],
+    ['Persistent', '', l => yes(l.persistent)], ['In order', '', l => yes(l.in_order)],
+    ['Epochs', '', l => countText(l.epochs)], ['Batches', '', l => countText(l.batches)],
+    ['Waited', '', l => percentText(l.waited_percent)]
+  ]);
 }
 
 function workerTable() {
   const most = 64, rows = report.workers.slice(0, most);
-  const meter = w => el('span', el('span.meter', el('i', {style: {width: `${Math.min(100, w.busy_percent ?? 0)}%`}, '--tone': 'var(--batch-2)'})), ' ' + percentText(w.busy_percent));
-  const rest = report.workers.length > most ? el('p.how', `and ${countText(report.workers.length - most)} more worker processes, in report --json.`) : null;
-  return [tableOf(rows, [['Worker', 'name', w => w.id < 0 ? '?' : String(w.id)], ['Process', '', w => String(w.pid)], ['Loader', '', w => w.loader == null ? '–' : String(w.loader)], ['Batches', '', w => countText(w.batches)],
-    ['Preprocessing', '', w => timeText(1e3 * w.fetch_s)], ['Life', '', w => timeText(1e3 * w.lifetime_s)], ['Busy', 'left', meter]]), rest];
+  const meter = w => el(
+      'span',
+      el('span.meter', el('i', {style: {width: `${Math.min(100, w.busy_percent ?? 0)}%`}, '--tone': 'var(--batch-2)'})),
+      ' ' + percentText(w.busy_percent));
+  const rest = report.workers.length > most ?
+      el('p.how', `and ${countText(report.workers.length - most)} more worker processes, in report --json.`) :
+      null;
+  return [
+    tableOf(
+        rows,
+        [
+          ['Worker', 'name', w => w.id < 0 ? '?' : String(w.id)], ['Process', '', w => String(w.pid)],
+          ['Loader', '', w => w.loader == null ? '–' : String(w.loader)], ['Batches', '', w => countText(w.batches)],
+          ['Preprocessing', '', w => timeText(1e3 * w.fetch_s)], ['Life', '', w => timeText(1e3 * w.lifetime_s)],
+          ['Busy', 'left', meter]
+        ]),
+    rest
+  ];
 }
 
 function qualityFacts() {
   const t = report.trace, n = countText, yes = v => v ? 'yes' : 'no';
-  return facts([['Events', n(t.events)], ['Lost events', n(t.lost_events)], ['Overhead of the tracer', t.overhead_percent == null ? '–' : percentText(t.overhead_percent)], ['Cut off or still growing', yes(t.truncated)],
-    ['Ended early', yes(t.interrupted)], ['Gaps', n(t.gaps)], ['Open at the end', n(t.open_spans)], ['Lost definitions', n(t.lost_definitions)], ['Dropped spans', n(t.dropped_spans)],
-    ['Damaged bytes', n(t.damaged_bytes)], ['Clock calibrated', yes(t.clock_calibrated)], ['Stack samples', `${n(native.sampling.samples)}, lost ${n(native.sampling.lost)}`]]);
+  return facts([
+    ['Events', n(t.events)], ['Lost events', n(t.lost_events)],
+    ['Overhead of the tracer', t.overhead_percent == null ? '–' : percentText(t.overhead_percent)],
+    ['Cut off or still growing', yes(t.truncated)], ['Ended early', yes(t.interrupted)], ['Gaps', n(t.gaps)],
+    ['Open at the end', n(t.open_spans)], ['Lost definitions', n(t.lost_definitions)],
+    ['Dropped spans', n(t.dropped_spans)], ['Damaged bytes', n(t.damaged_bytes)],
+    ['Clock calibrated', yes(t.clock_calibrated)],
+    ['Stack samples', `${n(native.sampling.samples)}, lost ${n(native.sampling.lost)}`]
+  ]);
 }
 
 function drawRun() {
-  const how = 'What was traced, where and with which settings, and how far to trust it: a lost or damaged part would be named here.';
+  const how =
+      'What was traced, where and with which settings, and how far to trust it: a lost or damaged part would be named here.';
   const damage = runs.flatMap(file => file.damage.map(d => ({...d, file: file.file})));
-  const programs = runs.flatMap(file => file.programs.filter((p, i) => p.training || i === 0).map(program => programCard(file, program)));
-  fillSection('run', 'The run itself', how, ...programs,
-    report.loaders.length ? card('.wide.long', 'DataLoaders', null, loaderTable()) : el('div.wide', missing('No DataLoader was recorded.')),
-    ...(report.workers.length ? [card('.wide.long', 'Workers', 'Busy: share of a worker’s life that it spent making batches.', ...workerTable().filter(Boolean))] : []),
-    card('.wide', 'Quality of the trace', null, qualityFacts(), el('p.how', {style: {marginTop: '10px'}}, runs.map(f => `${f.file}: ${bytesText(f.bytes)}, format ${f.format}, ${countText(f.processes)} processes, clock ${f.clock}`).join('; ') + '.')),
-    ...(damage.length ? [card('.wide.long', 'Damage', null, tableOf(damage.slice(0, 40), [['File', 'path', d => d.file], ['At byte', '', d => countText(d.offset)], ['Bytes', '', d => countText(d.bytes)], ['What', 'left', d => d.what]]))] : []));
+  const programs = runs.flatMap(
+      file => file.programs.filter((p, i) => p.training || i === 0).map(program => programCard(file, program)));
+  fillSection(
+      'run', 'The run itself', how, ...programs,
+      report.loaders.length ? card('.wide.long', 'DataLoaders', null, loaderTable()) :
+                              el('div.wide', missing('No DataLoader was recorded.')),
+      ...(report.workers.length ?
+              [card(
+                  '.wide.long', 'Workers', 'Busy: share of a worker’s life that it spent making batches.',
+                  ...workerTable().filter(Boolean))] :
+              []),
+      card(
+          '.wide', 'Quality of the trace', null, qualityFacts(),
+          el('p.how', {style: {marginTop: '10px'}},
+             runs.map(
+                     f => `${f.file}: ${bytesText(f.bytes)}, format ${f.format}, ${
+                         countText(f.processes)} processes, clock ${f.clock}`)
+                     .join('; ') +
+                 '.')),
+      ...(damage.length ? [card(
+                              '.wide.long', 'Damage', null,
+                              tableOf(
+                                  damage.slice(0, 40),
+                                  [
+                                    ['File', 'path', d => d.file], ['At byte', '', d => countText(d.offset)],
+                                    ['Bytes', '', d => countText(d.bytes)], ['What', 'left', d => d.what]
+                                  ]))] :
+                          []));
 }

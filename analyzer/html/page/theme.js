@@ -21,8 +21,14 @@ const theme = (() => {
       chosen = current() === 'dark' ? 'light' : 'dark';
       change();
     });
-    addEventListener('beforeprint', () => { printing = true; change(); });
-    addEventListener('afterprint', () => { printing = false; change(); });
+    addEventListener('beforeprint', () => {
+      printing = true;
+      change();
+    });
+    addEventListener('afterprint', () => {
+      printing = false;
+      change();
+    });
   }
   return {start};
 })();

@@ -14,12 +14,13 @@ const tooltip = (() => {
     box.style.left = Math.max(4, left) + 'px';
     box.style.top = Math.max(4, top) + 'px';
   }
-  const hide = () => { box.hidden = true; };
+  const hide = () => {
+    box.hidden = true;
+  };
 
   /** Lets the nodes of a d3 selection explain themselves; of(datum) → [title, lines]. */
-  const attach = (selection, of) => selection
-    .on('mousemove', function (d) { show(d3.event, ...of(d)); })
-    .on('mouseleave', hide);
+  const attach = (selection, of) =>
+      selection.on('mousemove', function(d) { show(d3.event, ...of(d)); }).on('mouseleave', hide);
 
   return {show, hide, attach};
 })();

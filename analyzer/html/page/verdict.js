@@ -1,12 +1,17 @@
 // The first screen: what is slow, what to change first and what that gains, four numbers.
 
-const BOUNDS = {input: ['Input-bound', 'var(--wait)'], compute: ['Training-bound', 'var(--train)'], balanced: ['Balanced', 'var(--receive)']};
+const BOUNDS = {
+  input: ['Input-bound', 'var(--wait)'],
+  compute: ['Training-bound', 'var(--train)'],
+  balanced: ['Balanced', 'var(--receive)']
+};
 
 /** The verdict's sentence without the advice at its end, in two parts: the claim and what supports it. */
 function sentenceParts(verdict) {
   let sentence = verdict.message;
   const advice = verdict.advice[0];
-  if (advice && sentence.endsWith('; ' + advice.message + '.')) sentence = sentence.slice(0, -advice.message.length - 3) + '.';
+  if (advice && sentence.endsWith('; ' + advice.message + '.'))
+    sentence = sentence.slice(0, -advice.message.length - 3) + '.';
   const cut = sentence.indexOf('; ');
   return cut < 0 ? [sentence, ''] : [sentence.slice(0, cut) + '.', upperFirst(sentence.slice(cut + 2))];
 }
@@ -15,7 +20,12 @@ function compareRow(kind, label, value, most, tone, text, interval) {
   const percent = v => `${Math.min(100, 100 * v / most)}%`;
   const track = el('div.track', el('div.fill', {style: {width: percent(value)}, '--tone': tone}));
   if (interval)
-    track.append(el('div.range', {style: {left: percent(interval[0]), width: `${Math.min(100, 100 * interval[1] / most) - Math.min(100, 100 * interval[0] / most)}%`}}));
+    track.append(el('div.range', {
+      style: {
+        left: percent(interval[0]),
+        width: `${Math.min(100, 100 * interval[1] / most) - Math.min(100, 100 * interval[0] / most)}%`
+      }
+    }));
   return el('div.row.' + kind, el('div', label), track, el('div', text));
 }
 
@@ -23,34 +33,53 @@ function compareRow(kind, label, value, most, tone, text, interval) {
 function comparison(verdict, advice) {
   const most = 1.06 * Math.max(verdict.images_per_s, advice.images_per_s_interval[1], advice.images_per_s);
   const range = (interval, text) => `Between ${text(interval[0])} and ${text(interval[1])} in 90 % of resampled runs.`;
-  return el('div.compare',
-    el('div.title', 'Images per second'),
-    compareRow('now', 'as recorded', verdict.images_per_s, most, 'var(--c9)', rateText(verdict.images_per_s)),
-    compareRow('then', 'changed', advice.images_per_s, most, 'var(--train)', rateText(advice.images_per_s), advice.images_per_s_interval),
-    el('div.title', 'Time that training waits'),
-    compareRow('now', 'as recorded', verdict.waited_percent_of_loader, 100, 'var(--c9)', percentText(verdict.waited_percent_of_loader)),
-    compareRow('then', 'changed', advice.waited_percent, 100, 'var(--wait)', percentText(advice.waited_percent), advice.waited_percent_interval),
-    el('p.how', {style: {fontSize: '12.5px'}}, 'From a replay of the recorded batches. Images per second: ' +
-      range(advice.images_per_s_interval, rateText)));
+  return el(
+      'div.compare', el('div.title', 'Images per second'),
+      compareRow('now', 'as recorded', verdict.images_per_s, most, 'var(--c9)', rateText(verdict.images_per_s)),
+      compareRow(
+          'then', 'changed', advice.images_per_s, most, 'var(--train)', rateText(advice.images_per_s),
+          advice.images_per_s_interval),
+      el('div.title', 'Time that training waits'),
+      compareRow(
+          'now', 'as recorded', verdict.waited_percent_of_loader, 100, 'var(--c9)',
+          percentText(verdict.waited_percent_of_loader)),
+      compareRow(
+          'then', 'changed', advice.waited_percent, 100, 'var(--wait)', percentText(advice.waited_percent),
+          advice.waited_percent_interval),
+      el('p.how', {style: {fontSize: '12.5px'}},
+         'From a replay of the recorded batches. Images per second: ' + range(advice.images_per_s_interval, rateText)));
 }
 
 function firstChange(verdict) {
   const [advice, ...others] = verdict.advice;
   const nothing = !advice || advice.action === 'none';
-  const say = !advice ? 'Too little was recorded to replay the run: trace some more batches of training.' : upperFirst(advice.message) + '.';
+  const say = !advice ? 'Too little was recorded to replay the run: trace some more batches of training.' :
+                        upperFirst(advice.message) + '.';
   const more = others.filter(other => other.action !== 'none').map(other => el('li', upperFirst(other.message) + '.'));
-  const gain = !nothing && advice.gain_percent > 0 ? el('span.gain', ` +${percentText(advice.gain_percent)} images per second.`) : null;
-  return el('div.card.first', {id: 'first-change'},
-    el('div', el('div.label', !advice ? 'What to change' : nothing ? 'Nothing to change' : 'Change first'), el('p.say', say, gain),
-      more.length ? el('ul.also', el('li', el('b', 'Then')), more) : null),
-    nothing || verdict.images_per_s == null ? el('div.compare', el('p.how', nothing && advice ?
-      'The replay found no change to the loader that gains more than 5 % in images per second.' :
-      'Without a replay there is no prediction.')) : comparison(verdict, advice));
+  const gain = !nothing && advice.gain_percent > 0 ?
+      el('span.gain', ` +${percentText(advice.gain_percent)} images per second.`) :
+      null;
+  return el(
+      'div.card.first', {id: 'first-change'},
+      el('div',
+         el('div.label',
+            !advice     ? 'What to change' :
+                nothing ? 'Nothing to change' :
+                          'Change first'),
+         el('p.say', say, gain), more.length ? el('ul.also', el('li', el('b', 'Then')), more) : null),
+      nothing || verdict.images_per_s == null ?
+          el('div.compare',
+             el('p.how',
+                nothing && advice ?
+                    'The replay found no change to the loader that gains more than 5 % in images per second.' :
+                    'Without a replay there is no prediction.')) :
+          comparison(verdict, advice));
 }
 
 function number(id, label, value, unit, note, mood = '') {
-  return el('div.card.number', {'data-number': id}, el('div.label', label),
-    el('div.value' + mood, value, unit && el('small', unit)), el('div.note', note));
+  return el(
+      'div.card.number', {'data-number': id}, el('div.label', label),
+      el('div.value' + mood, value, unit && el('small', unit)), el('div.note', note));
 }
 
 /** Time in fetches in the lives of all workers, in percent. */
@@ -63,16 +92,26 @@ function fourNumbers() {
   const {verdict, trace, workers} = report;
   const busy = busyPercent(workers);
   const loaderWorkers = verdict.workers;
-  return el('div.numbers',
-    number('rate', 'Images per second', rateText(verdict.images_per_s), '', verdict.images_per_s == null ? 'too few batches to tell' : 'while training ran'),
-    number('waited', 'Waited for data', percentText(verdict.waited_percent), '',
-      verdict.waited_percent == null ? 'no training loop was seen' : `${timeText(1e3 * verdict.waited_s)} of ${timeText(1e3 * verdict.loop_s)}`,
-      verdict.waited_percent >= 15 ? '.bad' : ''),
-    number('busy', 'Workers busy', percentText(busy), '',
-      workers.length === 0 ? (report.loaders.length ? 'no worker processes: num_workers=0' : 'no DataLoader was recorded') : `${loaderWorkers} worker${loaderWorkers === 1 ? '' : 's'} on ${trace.cores || '?'} cores`),
-    number('lost', 'Lost events', countText(trace.lost_events), '',
-      trace.lost_events === 0 ? (trace.events ? `all ${countText(trace.events)} are here` : 'none were recorded') : `besides ${countText(trace.events)} recorded`,
-      trace.lost_events === 0 ? '.good' : '.bad'));
+  return el(
+      'div.numbers',
+      number(
+          'rate', 'Images per second', rateText(verdict.images_per_s), '',
+          verdict.images_per_s == null ? 'too few batches to tell' : 'while training ran'),
+      number(
+          'waited', 'Waited for data', percentText(verdict.waited_percent), '',
+          verdict.waited_percent == null ? 'no training loop was seen' :
+                                           `${timeText(1e3 * verdict.waited_s)} of ${timeText(1e3 * verdict.loop_s)}`,
+          verdict.waited_percent >= 15 ? '.bad' : ''),
+      number(
+          'busy', 'Workers busy', percentText(busy), '',
+          workers.length === 0 ?
+              (report.loaders.length ? 'no worker processes: num_workers=0' : 'no DataLoader was recorded') :
+              `${loaderWorkers} worker${loaderWorkers === 1 ? '' : 's'} on ${trace.cores || '?'} cores`),
+      number(
+          'lost', 'Lost events', countText(trace.lost_events), '',
+          trace.lost_events === 0 ? (trace.events ? `all ${countText(trace.events)} are here` : 'none were recorded') :
+                                                    `besides ${countText(trace.events)} recorded`,
+          trace.lost_events === 0 ? '.good' : '.bad'));
 }
 
 function drawVerdict() {
@@ -80,9 +119,13 @@ function drawVerdict() {
   const [claim, support] = sentenceParts(verdict);
   const judged = verdict.waited_percent != null;
   const [state, tone] = judged ? BOUNDS[verdict.bound] : ['Not enough to judge', 'var(--c9)'];
-  const damage = trace.truncated ? el('p.missing', 'The trace was cut off or is still being written: this is what it says up to there.') : null;
+  const damage = trace.truncated ?
+      el('p.missing', 'The trace was cut off or is still being written: this is what it says up to there.') :
+      null;
   document.getElementById('verdict').append(
-    el('div.head', el('span.state', {'--tone': tone}, state), el('h1', claim), support && el('p.rest', support),
-      el('p.which', `${trace.paths.join(', ')} · ${timeText(1e3 * trace.duration_s)} · ${countText(report.batches.count)} batches · ${countText(report.batches.samples)} samples`)),
-    ...[damage, firstChange(verdict), fourNumbers()].filter(Boolean));
+      el('div.head', el('span.state', {'--tone': tone}, state), el('h1', claim), support && el('p.rest', support),
+         el('p.which',
+            `${trace.paths.join(', ')} · ${timeText(1e3 * trace.duration_s)} · ${
+                countText(report.batches.count)} batches · ${countText(report.batches.samples)} samples`)),
+      ...[damage, firstChange(verdict), fourNumbers()].filter(Boolean));
 }
