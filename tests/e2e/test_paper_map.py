@@ -113,9 +113,10 @@ def test_tensors_are_made_by_operators(classification):
             assert calls.items() <= run.ops[op].entry_points.items()
         collation = run.ops["Collation"]
         assert collation.functions[0].library.startswith("libtorch_cpu.so") and collation.functions[0].low > 0.3
-    for op in counted:
+    for op, operator in {"ToTensor": "div_Tensor", "Normalize": "copy_", "Collation": "cat_out"}.items():
         found = classification.both.ops[op]
-        assert of_library(found, "libtorch_cpu.so") > 0.25
+        assert any(name.startswith(f"at::_ops::{operator}::call(") for name in sampled(found))
+        assert of_library(found, "libtorch_cpu.so") > 0.15
         assert any(function.listed for function in found.functions if function.library.startswith("libtorch_cpu.so"))
 
 
@@ -150,7 +151,7 @@ def test_operations_of_segmentation(segmentation):
     for name in ("RandFlip", "Cast", "RandomBrightnessAugmentation"):
         op = segmentation.both.ops[name]
         libraries = {function.library.partition(".")[0] for function in op.functions}
-        assert op.samples == 0 or "_multiarray_umath" in libraries, name
+        assert op.samples < CERTAIN or "_multiarray_umath" in libraries, name
     collation = segmentation.both.ops["Collation"]
     assert collation.entry_points["aten::stack"] == 2 * CASES
     assert of_library(collation, "libtorch_cpu.so") > 0.3
