@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "html/fan.hpp"
+#include "html/page.hpp"
 #include "info/description.hpp"
 #include "made_trace.hpp"
 #include "report/report.hpp"
@@ -87,11 +89,15 @@ TEST_CASE("garbage in well-formed frames breaks nothing") {
     const FunctionMap map = builder.take({});
     CHECK_FALSE(map_text(map, Terminal{}).empty());
     CHECK(full_map_json(map).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).size() > 100);
+    Page page;
+    Fan fan(page.visitors(trace));
+    page.add(trace, show(trace, fan));
+    Output out("/dev/null");
+    page.write(out, findings);
     Lanes lanes;
     Outline outline(lanes);
     const Reading reading = show(trace, outline);
     outline.settle();
-    Output out("/dev/null");
     ChromeTimeline chrome(trace, outline, lanes, reading, false, out);
     chrome.begin(nullptr);
     show(trace, chrome);
