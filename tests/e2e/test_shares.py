@@ -102,7 +102,7 @@ def test_shares_lie_inside_their_intervals(runs):
 def test_other_shares_do_not(runs):
     """The test above fails where two functions are taken for each other."""
     wrong = wrong_units(runs, swapped)
-    for op in set(CALLED) - {"Late"}:  # whose two are equal
+    for op in CALLED:
         assert tail(wrong.count(op), RUNS) < RARE / len(CALLED), (op, wrong)
 
 
