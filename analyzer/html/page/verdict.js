@@ -32,7 +32,7 @@ function compareRow(kind, label, value, most, tone, text, interval) {
 /** As recorded and as the replay predicts it, with the 90 % interval. */
 function comparison(verdict, advice) {
   const most = 1.06 * Math.max(verdict.images_per_s, advice.images_per_s_interval[1], advice.images_per_s);
-  const range = (interval, text) => `Between ${text(interval[0])} and ${text(interval[1])} in 90 % of resampled runs.`;
+  const range = (interval, text) => `between ${text(interval[0])} and ${text(interval[1])} in 90 % of resampled runs.`;
   return el(
       'div.compare', el('div.title', 'Images per second'),
       compareRow('now', 'as recorded', verdict.images_per_s, most, 'var(--c9)', rateText(verdict.images_per_s)),
