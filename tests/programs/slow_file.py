@@ -13,7 +13,7 @@ import truth
 def sluggish(path):
     """Loads an image; a name with `slow` in it is as if on a disk that has to spin up."""
     if "slow" in os.path.basename(path):
-        time.sleep(0.25)
+        time.sleep(2)
     return timed.loader(path)
 
 
