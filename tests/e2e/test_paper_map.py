@@ -1,4 +1,4 @@
-"""The functions of each operation, from one run of the real job: image classification, and segmentation in NumPy.
+"""The functions of each operation, from one run of the real job: image classification, segmentation, detection.
 
 What the operations spend their time in, as published, and what stands for it in Debian 12's libraries: libjpeg-turbo
 is stripped and decodes with SIMD functions, so its own are named by their unwind entries; Pillow lets it make RGBX,
@@ -8,6 +8,8 @@ that run them are counted.
 A run is short, and the rarest functions have a handful of samples. What has to be in both of two runs is what was
 certain to be seen: from one run's lower bound, 10 samples or more and at least 1 % are to be expected in the other's.
 """
+import pathlib
+
 import pytest
 
 import harness
@@ -16,6 +18,8 @@ import map_reader
 CERTAIN = 10  # samples to be expected: none at all has 1 in 20,000
 IMAGES, EPOCHS, BATCH = 64, 12, 8
 CASES = 4 * 50
+BOXED = pathlib.Path("/usr/share/doc/labelme-examples/examples/bbox_detection/data_annotated")
+DETECTED = 3 * 100
 FLIPPING = {"ImagingFlipLeftRight", "ImagingNew", "ImagingNewDirty", "ImagingNewInternal", "ImagingNewPrologue",
             "ImagingNewPrologueSubtype", "ImagingAllocateArray", "ImagingCopyPalette", "ImagingDelete",
             "ImagingSectionEnter", "ImagingSectionLeave", "ImagingDestroyArray"}
@@ -43,6 +47,13 @@ def classification(tmp_path_factory, tracers, photos):
 def segmentation(tmp_path_factory, tracers):
     tracers.append(harness.Tracer(tmp_path_factory.mktemp("segmentation")))
     return Runs(tracers[-1], harness.program("segment", "--workers", 2, data=tmp_path_factory.mktemp("volumes")))
+
+
+@pytest.fixture(scope="module")
+def detection(tmp_path_factory, tracers):
+    assert BOXED.is_dir(), f"{BOXED} is missing: run `apt-get install labelme-examples` and try again"
+    tracers.append(harness.Tracer(tmp_path_factory.mktemp("detection")))
+    return Runs(tracers[-1], harness.program("detect", "--workers", 2, data=BOXED))
 
 
 def of_library(op, library):
@@ -169,3 +180,33 @@ def test_nothing_is_misplaced_in_segmentation(segmentation):
 
 def test_two_runs_of_segmentation_agree(segmentation):
     assert_agreement(segmentation, 4)
+
+
+def test_operations_of_detection(detection):
+    for run in detection.maps:
+        load, resize = run.ops["Load"], run.ops["Resize"]
+        assert of_library(load, "libjpeg.so") > 0.4
+        assert load.entry_points["jpeg_read_header"] == DETECTED
+        assert {function.name for function in resize.functions[:2]} == {
+            "ImagingResampleHorizontal_8bpc", "ImagingResampleVertical_8bpc"}
+        for op, operators in {"ToTensor": {"aten::div"}, "Normalize": {"aten::sub_", "aten::div_"},
+                              "Collation": {"aten::copy_"}}.items():
+            assert all(run.ops[op].entry_points[operator] == DETECTED for operator in operators)
+    for op, operator in {"ToTensor": "div_Tensor", "Normalize": "copy_", "Collation": "copy_"}.items():
+        assert any(name.startswith(f"at::_ops::{operator}::call(") for name in sampled(detection.both.ops[op]))
+        assert of_library(detection.both.ops[op], "libtorch_cpu.so") > 0.3
+    flip = detection.both.ops["RandomHorizontalFlip"]
+    assert flip.effective < 3 * CERTAIN or "ImagingFlipLeftRight" in sampled(flip)
+
+
+def test_nothing_is_misplaced_in_detection(detection):
+    homes = {"Load": lambda function: function.library.startswith("libjpeg.so") or "Jpeg" in function.name,
+             "Resize": lambda function: function.name.startswith("ImagingResample")}
+    for run in detection.maps:
+        for home, chosen in homes.items():
+            assert run.ops_with(chosen) == {home}
+        assert run.ops_with(lambda function: function.name.startswith("ImagingFlip")) <= {"RandomHorizontalFlip"}
+
+
+def test_two_runs_of_detection_agree(detection):
+    assert_agreement(detection, 4)
