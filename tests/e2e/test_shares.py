@@ -145,6 +145,7 @@ def test_helper_threads_work_for_none_of_two_open_operations(tracer, libraries):
     run = Run(tracer, libraries, RUNS, "--beside")
     assert run.map.ops["Pooled"].named("burn_second").samples > 0
     assert run.map.ops_with(lambda function: function.name == "burn_pooled") == set()
-    assert all(op.on_behalf == 0 for op in run.map.ops.values())
+    # Between two jobs a helper goes back to waiting, and only Beside may then be open.
+    assert {name for name, op in run.map.ops.items() if op.on_behalf > 0} <= {"Beside"}
     outside = run.map.document["outside_ops"]["cpu_s"]
     assert outside > 0.5 * run.truth["Pooled"]["burn_pooled"] / 1e9
