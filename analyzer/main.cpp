@@ -1,10 +1,13 @@
 // lotus-analyze: reads traces. Exit codes: 0 done, 1 the trace is unusable, 2 wrong usage.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "commands/command.hpp"
+#include "text/escape.hpp"
 #include "trace/error.hpp"
 
 namespace {
@@ -45,6 +48,11 @@ int main(int argc, char** argv) {
     sub->footer(command.usage);
     sub->final_callback([&work, prepared = command.prepare(*sub)] { work = prepared; });
   }
+  const std::string_view first = argc > 1 ? argv[1] : "-";
+  const auto all = commands();
+  if (!first.starts_with('-') &&
+      std::none_of(all.begin(), all.end(), [&](const Command& c) { return first == c.name; }))
+    return complain((escaped(first) + ": no such command; lotus-analyze --help lists them").c_str(), 2);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

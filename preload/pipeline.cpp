@@ -32,10 +32,9 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
     const ContextScope scope(context);
     result = call.run();
   }
-  const std::uint64_t end = ticks_now();
-  if (span.depth != Span::kNone) close_at(span, how_left(result), end);
+  const std::uint64_t end = span.depth != Span::kNone ? close_span(span, how_left(result)) : 0;
   if (span.generation == process.generation) {
-    learn_duration(definition, end - begin);
+    if (end > begin) learn_duration(definition, end - begin);
     after_operation();
   }
   return result;

@@ -42,7 +42,8 @@ void add_traces(CLI::App& app, std::vector<std::string>& traces);
 // there is none.
 std::vector<std::string> chosen_traces(const std::vector<std::string>& named);
 
-// Streams the trace through the model, with progress on a terminal.
-Reading read_trace(Trace& trace, Visitor& visitor);
+// Streams the trace through the model, with progress on a terminal. Says on stderr, once for each file, what
+// is missing of it, unless `quiet`.
+Reading read_trace(Trace& trace, Visitor& visitor, bool quiet = false);
 
 }  // namespace lotus::analyzer

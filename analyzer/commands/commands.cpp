@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <lotus/trace.hpp>
+#include <set>
+#include <string>
 
 #include "commands/command.hpp"
 #include "model/model.hpp"
 #include "text/escape.hpp"
 #include "text/progress.hpp"
+#include "text/units.hpp"
 #include "trace/error.hpp"
 
 namespace lotus::analyzer {
@@ -66,6 +70,22 @@ std::string newest_here() {
   return newest;
 }
 
+// On stderr, once for each file: what any number that is printed may lack.
+void tell_what_is_missing(const Trace& trace, const Reading& reading) {
+  static std::set<std::string> told;
+  const std::uint64_t damaged = trace.damage.bytes + reading.damage.bytes;
+  if ((!trace.truncated() && damaged == 0) || !told.insert(trace.source.path()).second) return;
+  std::string text = fmt::format("lotus-analyze: {}: ", escaped(trace.source.path()));
+  if (damaged > 0)
+    text += fmt::format("{} are damaged and left out; ", human_bytes(static_cast<double>(damaged)));
+  if (trace.truncated())
+    text +=
+        "not complete: its collector still writes, or was killed, or the file was cut off; names of native "
+        "functions are written last; ";
+  text += "lotus-analyze info says more\n";
+  std::fputs(text.c_str(), stderr);
+}
+
 }  // namespace
 
 std::span<const Command> commands() { return kCommands; }
@@ -85,10 +105,14 @@ std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
   return {newest};
 }
 
-Reading read_trace(Trace& trace, Visitor& visitor) {
-  Progress progress(trace.source.path(), trace.source.size());
-  Model model(trace, visitor, [&](std::uint64_t done) { progress.update(done); });
-  return model.run();
+Reading read_trace(Trace& trace, Visitor& visitor, bool quiet) {
+  const Reading reading = [&] {
+    Progress progress(trace.source.path(), trace.source.size());
+    Model model(trace, visitor, [&](std::uint64_t done) { progress.update(done); });
+    return model.run();
+  }();
+  if (!quiet) tell_what_is_missing(trace, reading);
+  return reading;
 }
 
 }  // namespace lotus::analyzer

@@ -14,20 +14,34 @@ struct Options {
   bool json = false;
 };
 
-Costs costs_of(const std::string& path, FrameTable& frames) {
+struct Compared {
+  Costs costs;
+  bool complete = false;
+};
+
+Compared compared(const std::string& path, FrameTable& frames) {
   Trace trace(path);
   CostReader reader(trace, frames);
   read_trace(trace, reader);
-  return reader.take();
+  return {reader.take(), !trace.truncated()};
+}
+
+// Functions whose names have not been written yet would look as if they were others.
+void drop_functions(Compared& run) {
+  for (auto& [name, cost] : run.costs) cost.functions.clear();
 }
 
 void show_diff(const Options& options) {
   FrameTable frames;
-  const Costs before = costs_of(options.before, frames);
-  const Costs after = costs_of(options.after, frames);
-  Comparison comparison = compare(before, after, frames);
+  Compared before = compared(options.before, frames);
+  Compared after = compared(options.after, frames);
+  const bool complete = before.complete && after.complete;
+  if (!complete)
+    for (Compared* run : {&before, &after}) drop_functions(*run);
+  Comparison comparison = compare(before.costs, after.costs, frames);
   comparison.before = options.before;
   comparison.after = options.after;
+  if (!complete) comparison.unfinished = before.complete ? options.after : options.before;
   Output out;
   if (options.json)
     out.write(comparison_json(comparison).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +

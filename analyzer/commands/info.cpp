@@ -48,7 +48,7 @@ Run prepare_info(CLI::App& app) {
     for (const auto& path : chosen_traces(options->traces)) {
       Trace trace(path);
       RecordCounter counter;
-      const Reading reading = read_trace(trace, counter);
+      const Reading reading = read_trace(trace, counter, true);
       auto json = describe(trace, reading, counter.counts);
       json["hooks"] = counter.hooks.json(trace);
       if (options->json)

@@ -262,6 +262,8 @@ std::string Examination::reason(Cause cause) const {
     case Cause::training:
       return "training is the limit, nothing is to be gained in the loader";
     case Cause::balanced:
+      if (recording_.achieved.waited_percent() >= kInputBoundPercent)
+        return "no single change that was tried gains more than the replay is uncertain by";
       return "loader and training keep pace with each other: there is nothing to gain";
     case Cause::workers:
       return loader_.workers == 0 ? "the training process makes its batches itself"
@@ -297,10 +299,10 @@ Advice Examination::advice_of(const Candidate& candidate) const {
   const Achieved& then = advice.prediction.achieved;
   const bool less = then.waited_percent() < now.waited_percent() - 0.5;
   const std::string wait =
-      less ? fmt::format("cut the wait from {} to {}", human_percent(now.waited_percent()),
+      less ? fmt::format("cut the wait from {} to {}:", human_percent(now.waited_percent()),
                          human_percent(then.waited_percent()))
-           : std::string("leave the wait as it is");
-  advice.message = fmt::format("{} would {}: {} instead of {} images/s", candidate.change, wait,
+           : std::string("give");
+  advice.message = fmt::format("{} would {} {} instead of {} images/s", candidate.change, wait,
                                human_rate(then.images_per_s()), human_rate(now.images_per_s()));
   return advice;
 }

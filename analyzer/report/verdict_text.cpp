@@ -29,7 +29,8 @@ std::string advice_text(const Findings& findings, const std::optional<Diagnosis>
   const std::string note = fmt::format(
       "{}The replay of the run as recorded is off by {:+.1f} % in images/s, {:+.1f} points in the share "
       "waited; try other changes with `lotus-analyze whatif`.",
-      none ? "There is nothing to gain. " : "", diagnosis->rate_error_percent, diagnosis->waited_error);
+      none ? "No change gains enough to be told. " : "", diagnosis->rate_error_percent,
+      diagnosis->waited_error);
   return table.text(terminal) + "  " + wrapped(note, terminal.width - 2, 2) + "\n";
 }
 

@@ -33,6 +33,7 @@ struct OpChange {
 struct Comparison {
   std::string before, after;  // file names
   bool sampled = false;       // both runs have samples of stacks
+  std::string unfinished;     // a file that lacks its end, where names of functions are; empty: none
   std::uint64_t quantities = 0;
   std::vector<OpChange> ops;  // greatest change of time first
 };

@@ -64,9 +64,10 @@ std::string verdict(const Comparison& c) {
   std::vector<std::string> changed;
   for (const auto& op : c.ops)
     if (op.in_both() && op.wall.certain)
-      changed.push_back(fmt::format("{} takes {} instead of {} a call ({})", escaped(op.name),
-                                    human_time(op.wall.after.mean), human_time(op.wall.before.mean),
-                                    change_text(op.wall)));
+      changed.push_back(
+          fmt::format("{} takes {} instead of {} a call ({})", escaped(op.name),
+                      human_time(op.wall.after.mean), human_time(op.wall.before.mean), change_text(op.wall)) +
+          (c.sampled && !op.cpu.certain ? ", though its CPU time did not change beyond chance" : ""));
   for (const auto& op : c.ops)
     if (!op.in_both())
       changed.push_back(fmt::format("{} is only in {}", escaped(op.name),
@@ -129,6 +130,13 @@ std::string comparison_text(const Comparison& c, const Terminal& terminal) {
       "chance goes: not a busier or a warmer machine.",
       escaped(c.after), escaped(c.before), c.quantities);
   out += terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n\n" + ops_table(c, terminal);
+  if (!c.unfinished.empty())
+    return out + "\n" +
+           wrapped(
+               fmt::format("Functions are not compared: {} is not complete, their names stand at its end.",
+                           escaped(c.unfinished)),
+               terminal.width) +
+           "\n";
   if (!c.sampled) return out + "\nWithout samples of stacks in both traces, functions cannot be compared.\n";
   return out + "\n" + functions_table(c, terminal);
 }

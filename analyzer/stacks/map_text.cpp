@@ -112,8 +112,14 @@ std::string op_text(const OpMap& op, const FunctionMap& map, const Terminal& ter
     facts += fmt::format(", and {} the tracer's own",
                          percent(op.tracer.cpu_ns / (op.tracer.cpu_ns + op.all.cpu_ns)));
   if (op.cut > 0) facts += fmt::format("; {} cut off", samples(op.cut));
+  const std::string name = escaped(op.op.name);
+  const std::string first = wrapped(name + facts, terminal.width, 2);
+  const bool whole = first.starts_with(name);  // a very long name is broken itself
   std::string out =
-      "\n" + terminal.styled(Style::bold, escaped(op.op.name)) + terminal.styled(Style::dim, facts) + "\n";
+      "\n" +
+      (whole ? terminal.styled(Style::bold, name) + terminal.styled(Style::dim, first.substr(name.size()))
+             : first) +
+      "\n";
   out += "  " + wrapped(reach_of(op, map), terminal.width - 2, 2) + "\n";
   return out + functions_text(op, terminal) + entry_points_text(op, terminal);
 }

@@ -26,7 +26,7 @@ Output::Output(const std::string& path, bool replace)
   const bool device = std::filesystem::is_other(path, ignored);  // as /dev/null: nothing is lost there
   file_ = std::fopen(path.c_str(), replace || device ? "we" : "wxe");
   if (file_ == nullptr && errno == EEXIST)
-    throw WrongUsage(fmt::format("{}: exists; give --force to replace it, or -o another name", name_));
+    throw WrongUsage(fmt::format("{}: exists; give --force to replace it, or another name", name_));
   if (file_ == nullptr) fail(errno);
 }
 
