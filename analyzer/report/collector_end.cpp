@@ -20,6 +20,7 @@ void Collector::fold_unended(const Reading& reading) {
 
 void Collector::end(const Reading& reading) {
   recorder_.end();
+  findings_.quality.own_cost += native_.cost();
   native_.end();
   fold_unended(reading);
   std::set<const Process*> training;

@@ -28,6 +28,9 @@ class NativeCollector {
   }
   void on_native(const Stream& stream, const Record& record);
 
+  // ns that counting native entry points took in the current trace, estimated; before end().
+  double cost() const { return cost_; }
+
   // Of an operation in all traces.
   NativeFinding finding_of(const Op& op) const;
 
@@ -37,12 +40,17 @@ class NativeCollector {
     std::map<FrameId, Tally> functions;
     FileIo io;
   };
-  bool reads_files(const Hook& hook);
+  struct HookFacts {
+    bool reads_files = false;
+    double pairs = 1;  // cost of a call, in Enter/Leave pairs
+  };
+  const HookFacts& facts_of(const Hook& hook);
 
   const Trace* trace_ = nullptr;
   std::unique_ptr<Profile> profile_;
   std::unordered_map<const Op*, FileIo> io_;          // of the current trace
-  std::unordered_map<const Hook*, bool> file_hooks_;  // of the current trace
+  std::unordered_map<const Hook*, HookFacts> hooks_;  // of the current trace
+  double cost_ = 0;
   FrameTable frames_;
   std::map<OpKey, Sums> ops_;
 };

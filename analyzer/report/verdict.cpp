@@ -174,8 +174,10 @@ Verdict verdict_of(const Findings& findings) {
   verdict.diagnosis = diagnosis_of(findings);
   const std::string what =
       verdict.diagnosis ? verdict.diagnosis->advice.front().message : advice(findings, verdict, *worst);
-  verdict.message =
-      head(findings, verdict) + about_op(findings) + about_loader(findings, *worst) + "; " + what + ".";
+  const bool told =
+      verdict.diagnosis && verdict.diagnosis->cause == Cause::op;  // the advice names the operation
+  verdict.message = head(findings, verdict) + (told ? "" : about_op(findings)) +
+                    about_loader(findings, *worst) + "; " + what + ".";
   return verdict;
 }
 
