@@ -106,7 +106,7 @@ std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
 }
 
 Reading read_trace(Trace& trace, Visitor& visitor, bool quiet) {
-  const Reading reading = [&] {
+  Reading reading = [&] {
     Progress progress(trace.source.path(), trace.source.size());
     Model model(trace, visitor, [&](std::uint64_t done) { progress.update(done); });
     return model.run();

@@ -69,6 +69,7 @@ void check_ops(const Recording& recording, const Question& question) {
 
 std::string loaders_of(const std::vector<Recording>& recordings) {
   std::vector<std::string> ids;
+  ids.reserve(recordings.size());
   for (const auto& recording : recordings) ids.push_back(std::to_string(recording.loader.id));
   std::sort(ids.begin(), ids.end());
   return list_of(ids);

@@ -194,6 +194,7 @@ std::vector<std::string> op_names(const Recording& recording) {
     for (const auto& batch : epoch.batches)
       for (const OpTime& time : batch.ops) times[recording.ops[time.op].name] += time.ns;
   std::vector<std::string> names;
+  names.reserve(times.size());
   for (const auto& [name, time] : times) names.push_back(name);
   std::stable_sort(names.begin(), names.end(),
                    [&](const auto& a, const auto& b) { return times[a] > times[b]; });

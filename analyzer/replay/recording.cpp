@@ -195,6 +195,7 @@ std::vector<double> slowness_of(const Recording& recording) {
       sums.squares += batch.fetch * batch.fetch;
     }
   std::vector<double> means;
+  means.reserve(by_worker.size());
   for (const auto& [worker, sums] : by_worker) means.push_back(sums.mean());
   std::sort(means.begin(), means.end());
   std::vector<double> slowness(recording.loader.workers, 1);

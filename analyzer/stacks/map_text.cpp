@@ -98,7 +98,7 @@ std::string entry_points_text(const OpMap& op, const Terminal& terminal) {
 std::string reach_of(const OpMap& op, const FunctionMap& map) {
   const auto runs = op.runs_for_one_percent();
   if (!runs) return "never sampled: run longer, or at a higher LOTUS_SAMPLE_HZ";
-  const std::string seen =
+  std::string seen =
       fmt::format("a function of {} or more was sampled with 95 % probability", percent(op.smallest()));
   if (*runs <= 1) return seen;
   if (map.duration_ns <= 0) return fmt::format("{}; for 1 % run {:.1f} times as long", seen, *runs);

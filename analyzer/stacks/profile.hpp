@@ -31,7 +31,9 @@ struct OpKey {
   std::string name, qualified;
 
   bool outside() const { return name.empty(); }
-  auto operator<=>(const OpKey&) const = default;
+  bool operator<(const OpKey& other) const {
+    return std::tie(role, name, qualified) < std::tie(other.role, other.name, other.qualified);
+  }
 };
 
 struct EntryPoint {
