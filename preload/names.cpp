@@ -189,8 +189,15 @@ bool measure_this(std::uint32_t definition) {
   if (entry == nullptr) return false;
   constexpr std::uint64_t kReadsTicks = 200;  // two reads of the thread CPU clock, about 1 µs
   constexpr std::uint64_t kShare = 2000;      // 1 / 0.05 %
-  const std::uint64_t every = entry->mean_ticks == 0 ? 1 : 1 + kReadsTicks * kShare / entry->mean_ticks;
-  return entry->count++ % every == 0;
+  // At this system call the kernel takes the CPU away from a thread whose time slice is over: read after each
+  // operation that is shorter than a slice, the clock would move time from operations to what lies between
+  // them.
+  constexpr std::uint64_t kLongTicks = 20'000'000;  // several ms
+  constexpr std::uint64_t kSeldom = 16;
+  const std::uint64_t mean = entry->mean_ticks;
+  const std::uint64_t least = mean == 0 || mean > kLongTicks ? 1 : kSeldom;
+  const std::uint64_t every = mean == 0 ? 1 : 1 + kReadsTicks * kShare / mean;
+  return entry->count++ % (every > least ? every : least) == 0;
 }
 
 void learn_duration(std::uint32_t definition, std::uint64_t ticks) {

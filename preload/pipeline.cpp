@@ -32,9 +32,10 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
     const ContextScope scope(context);
     result = call.run();
   }
-  const std::uint64_t end = span.depth != Span::kNone ? close_span(span, how_left(result)) : 0;
+  const std::uint64_t end = ticks_now();
+  if (span.depth != Span::kNone) close_at(span, how_left(result), end);
   if (span.generation == process.generation) {
-    if (end > begin) learn_duration(definition, end - begin);
+    learn_duration(definition, end - begin);
     after_operation();
   }
   return result;

@@ -286,16 +286,11 @@ void detail::drop_span() {
     __atomic_fetch_add(&process.segment.header->dropped_spans, 1, __ATOMIC_RELAXED);
 }
 
-std::uint64_t close_span(const Span& span, Kind kind) {
+void close_at(const Span& span, Kind kind, std::uint64_t now) {
   // The parent's span seen from a forked child, or a thread that lost its recorder: not ours to close.
-  if (span.generation != process.generation || process.off || local.thread == nullptr) return 0;
+  if (span.generation != process.generation || process.off || local.thread == nullptr) return;
   Thread& thread = *local.thread;
-  if (thread.depth <= span.depth) return 0;
-  // Before the end is taken: where the thread's time slice is over, the kernel takes the CPU away at this
-  // system call, and what the span's work cost the thread belongs to the span, not to what comes after it.
-  const bool measured = thread.spans[span.depth].cpu_measured;
-  const std::uint64_t cpu = measured ? cpu_ns() : 0;
-  const std::uint64_t now = ticks_now();
+  if (thread.depth <= span.depth) return;
   while (thread.depth > span.depth + 1) {
     write_native(thread, now);
     detail::make_room(thread);
@@ -305,8 +300,10 @@ std::uint64_t close_span(const Span& span, Kind kind) {
   write_native(thread, now);
   detail::make_room(thread);
   const auto& open = thread.spans[--thread.depth];
-  if (measured) [[unlikely]]
-    detail::append<Kind::cpu>(thread, now, cpu - open.cpu_start);
+  if (open.cpu_measured) [[unlikely]] {
+    const std::uint64_t used = cpu_ns();
+    detail::append<Kind::cpu>(thread, now, used - open.cpu_start);
+  }
   switch (kind) {
     case Kind::leave_error:
       detail::append<Kind::leave_error>(thread, now);
@@ -318,7 +315,6 @@ std::uint64_t close_span(const Span& span, Kind kind) {
       detail::append<Kind::leave>(thread, now);
       break;
   }
-  return now;
 }
 
 void measure_cpu(const Span& span) {

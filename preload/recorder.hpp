@@ -155,11 +155,11 @@ inline void point(Values... values) {
 }
 
 // Closes `span` (and, as leave_lost, spans inside it that were abandoned by an exception of C++ or a
-// longjmp). `kind`: one of shape leave. Returns the end, in ticks; 0 if there is nothing to close.
-std::uint64_t close_span(const Span& span, Kind kind);
+// longjmp). `K`: one of the kinds of shape leave.
+void close_at(const Span& span, Kind kind, std::uint64_t now);
 
 inline void leave(const Span& span, Kind kind) {
-  if (span.depth != Span::kNone) close_span(span, kind);
+  if (span.depth != Span::kNone) close_at(span, kind, ticks_now());
 }
 
 // From here on, leave() of this span will record its thread CPU time.

@@ -17,12 +17,12 @@ Tally tally_of(const OpCost& cost, FrameId id) {
   return found == cost.functions.end() ? Tally{} : found->second;
 }
 
-std::vector<FunctionChange> functions_of(const OpCost& before, const OpCost& after,
-                                         const FrameTable& frames) {
+std::vector<FunctionComparison> functions_of(const OpCost& before, const OpCost& after,
+                                             const FrameTable& frames) {
   std::set<FrameId> ids;
   for (const auto* cost : {&before, &after})
     for (const auto& [id, tally] : cost->functions) ids.insert(id);
-  std::vector<FunctionChange> changes;
+  std::vector<FunctionComparison> changes;
   for (const FrameId id : ids) {
     const Tally a = tally_of(before, id);
     const Tally b = tally_of(after, id);
@@ -32,9 +32,9 @@ std::vector<FunctionChange> functions_of(const OpCost& before, const OpCost& aft
   return changes;
 }
 
-OpChange change_of(const std::string& name, const OpCost& before, const OpCost& after,
-                   const FrameTable& frames) {
-  OpChange op;
+OpComparison change_of(const std::string& name, const OpCost& before, const OpCost& after,
+                       const FrameTable& frames) {
+  OpComparison op;
   op.name = name;
   op.calls_before = before.wall.calls();
   op.calls_after = after.wall.calls();
@@ -44,7 +44,7 @@ OpChange change_of(const std::string& name, const OpCost& before, const OpCost& 
   return op;
 }
 
-void judge(Change& change, double errors) {
+void judge(CostChange& change, double errors) {
   const double difference = change.after.mean - change.before.mean;
   const double reach = errors * std::hypot(change.before.error, change.after.error);
   change.low = difference - reach;
@@ -52,7 +52,7 @@ void judge(Change& change, double errors) {
   change.certain = change.low > 0 || change.high < 0;
 }
 
-double size_of(const Change& change) { return std::abs(change.after.mean - change.before.mean); }
+double size_of(const CostChange& change) { return std::abs(change.after.mean - change.before.mean); }
 
 void judge(Comparison& comparison) {
   for (const auto& op : comparison.ops)
@@ -67,8 +67,9 @@ void judge(Comparison& comparison) {
     std::stable_sort(op.functions.begin(), op.functions.end(),
                      [](const auto& a, const auto& b) { return size_of(a.cpu) > size_of(b.cpu); });
   }
-  std::stable_sort(comparison.ops.begin(), comparison.ops.end(),
-                   [](const OpChange& a, const OpChange& b) { return size_of(a.wall) > size_of(b.wall); });
+  std::stable_sort(
+      comparison.ops.begin(), comparison.ops.end(),
+      [](const OpComparison& a, const OpComparison& b) { return size_of(a.wall) > size_of(b.wall); });
 }
 
 }  // namespace

@@ -11,22 +11,22 @@
 namespace lotus::analyzer {
 
 // One quantity of both runs, in ns a call.
-struct Change {
+struct CostChange {
   Estimate before, after;
   double low = 0, high = 0;  // interval of after − before
   bool certain = false;      // it does not hold 0
 };
 
-struct FunctionChange {
+struct FunctionComparison {
   NamedFrame frame;
-  Change cpu;
+  CostChange cpu;
 };
 
-struct OpChange {
+struct OpComparison {
   std::string name;
   std::uint64_t calls_before = 0, calls_after = 0;  // 0: the run has not got it
-  Change wall, cpu;
-  std::vector<FunctionChange> functions;  // greatest change first
+  CostChange wall, cpu;
+  std::vector<FunctionComparison> functions;  // greatest change first
   bool in_both() const { return calls_before > 0 && calls_after > 0; }
 };
 
@@ -35,7 +35,7 @@ struct Comparison {
   bool sampled = false;       // both runs have samples of stacks
   std::string unfinished;     // a file that lacks its end, where names of functions are; empty: none
   std::uint64_t quantities = 0;
-  std::vector<OpChange> ops;  // greatest change of time first
+  std::vector<OpComparison> ops;  // greatest change of time first
 };
 
 // The intervals hold the truth for all quantities together with 95 % probability (Bonferroni), as far as it

@@ -19,7 +19,7 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 Json estimate_json(const Estimate& e) { return {{"mean_ns", number(e.mean)}, {"error_ns", number(e.error)}}; }
 
-Json change_json(const Change& change) {
+Json change_json(const CostChange& change) {
   return {{"before", estimate_json(change.before)},
           {"after", estimate_json(change.after)},
           {"difference_interval_ns", {number(change.low), number(change.high)}},
@@ -29,23 +29,23 @@ Json change_json(const Change& change) {
 std::string signed_percent(double percent) { return fmt::format("{:+.1f} %", percent); }
 
 // In per cent of what it was before.
-std::string change_text(const Change& change) {
+std::string change_text(const CostChange& change) {
   if (change.before.mean <= 0) return "new";
   return signed_percent(100 * (change.after.mean - change.before.mean) / change.before.mean);
 }
 
-std::string interval_text(const Change& change) {
+std::string interval_text(const CostChange& change) {
   if (change.before.mean <= 0 || !std::isfinite(change.low)) return "-";
   const double whole = change.before.mean / 100;
   return fmt::format("[{:+.1f}, {:+.1f}]", change.low / whole, change.high / whole);
 }
 
-std::string mark(const Change& change) {
+std::string mark(const CostChange& change) {
   if (!change.certain) return "";
   return change.after.mean > change.before.mean ? "dearer" : "cheaper";
 }
 
-void add_change(Table& table, std::string name, std::string what, const Change& change) {
+void add_change(Table& table, std::string name, std::string what, const CostChange& change) {
   table.add({std::move(name), std::move(what), human_time(change.before.mean), human_time(change.after.mean),
              change_text(change), interval_text(change), mark(change)});
 }

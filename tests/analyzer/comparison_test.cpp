@@ -88,7 +88,7 @@ TEST_CASE("an operation and a function that became dearer are named, others are 
   after.samples(60, kCopy);
   Comparison comparison = compare(before.costs(frames), after.costs(frames), frames);
   REQUIRE(comparison.ops.size() == 1);
-  const OpChange& op = comparison.ops[0];
+  const OpComparison& op = comparison.ops[0];
   CHECK(op.calls_before == 80);
   CHECK(op.wall.before.mean == Approx(1.1e6));
   CHECK(op.wall.after.mean == Approx(2.1e6));
@@ -143,7 +143,7 @@ TEST_CASE("chance looks like a change as seldom as it is said") {
       }
     }
     const Comparison comparison = compare(sides[0], sides[1], frames);
-    const OpChange& op = comparison.ops[0];
+    const OpComparison& op = comparison.ops[0];
     wrong += op.wall.certain || op.cpu.certain || op.functions[0].cpu.certain ? 1 : 0;
   }
   CHECK(wrong > 2);
