@@ -4,6 +4,7 @@
 
 #include "commands/command.hpp"
 #include "stacks/comparison.hpp"
+#include "text/escape.hpp"
 #include "text/output.hpp"
 
 namespace lotus::analyzer {
@@ -44,8 +45,7 @@ void show_diff(const Options& options) {
   if (!complete) comparison.unfinished = before.complete ? options.after : options.before;
   Output out;
   if (options.json)
-    out.write(comparison_json(comparison).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-              "\n");
+    out.write(json_text(comparison_json(comparison)));
   else
     out.write(comparison_text(comparison, Terminal::of(out.file())));
   out.close();

@@ -7,6 +7,7 @@
 #include "commands/command.hpp"
 #include "info/description.hpp"
 #include "info/hooks.hpp"
+#include "text/escape.hpp"
 #include "text/output.hpp"
 
 namespace lotus::analyzer {
@@ -52,7 +53,7 @@ Run prepare_info(CLI::App& app) {
       auto json = describe(trace, reading, counter.counts);
       json["hooks"] = counter.hooks.json(trace);
       if (options->json)
-        out.write(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        out.write(json_text(json));
       else
         out.write(description_text(json, Terminal::of(out.file())));
     }

@@ -7,6 +7,7 @@
 #include "commands/command.hpp"
 #include "commands/profiles.hpp"
 #include "stacks/map_views.hpp"
+#include "text/escape.hpp"
 #include "text/output.hpp"
 
 namespace lotus::analyzer {
@@ -32,7 +33,7 @@ void show_map(const Options& options) {
   const FunctionMap map = builder.take(rule);
   if (options.json || options.full) {
     const auto json = options.full ? full_map_json(map) : map_json(map);
-    out.write(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    out.write(json_text(json));
   } else {
     out.write(map_text(map, Terminal::of(out.file())));
   }

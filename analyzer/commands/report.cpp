@@ -8,6 +8,7 @@
 #include "html/page.hpp"
 #include "report/collector.hpp"
 #include "report/report.hpp"
+#include "text/escape.hpp"
 #include "text/output.hpp"
 
 namespace lotus::analyzer {
@@ -31,7 +32,7 @@ Traces opened(const std::vector<std::string>& paths) {
 void print_report(const Findings& findings, bool json) {
   Output out;
   if (json)
-    out.write(report_json(findings).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    out.write(json_text(report_json(findings)));
   else
     out.write(report_text(findings, Terminal::of(out.file())));
   out.close();

@@ -113,7 +113,7 @@ void answer(const Options& options) {
   const Replay replay(recording);
   const Answer result = answer_of(replay, question);
   if (options.json)
-    out.write(answer_json(result).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    out.write(json_text(answer_json(result)));
   else
     out.write(answer_text(result, Terminal::of(out.file())));
   out.close();

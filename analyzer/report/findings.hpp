@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/recording.hpp"
+#include "stacks/entry_point.hpp"
 #include "stats/interval.hpp"
 #include "stats/series.hpp"
 #include "trace/catalog.hpp"
@@ -17,15 +18,9 @@ namespace lotus::analyzer {
 
 struct Findings;
 
-// Files that an operation itself opened and read, nested operations excluded.
-struct FileIo {
-  std::uint64_t calls = 0;
-  double ns = 0, bytes = 0;
-};
-
 // What happens inside of an operation.
 struct NativeFinding {
-  FileIo io;
+  EntryPoint io;                  // of those that open and read files; nested operations excluded
   std::uint64_t samples = 0;      // of its stacks
   std::string function, library;  // in which most of them ended; empty: none
   double share = 0;               // of the CPU time, in [0, 1]

@@ -30,30 +30,16 @@ void NativeCollector::on_native(const Stream& stream, const Record& record) {
            static_cast<double>(stream.process->pair_cost_ps) / 1000;
   const Op* op = stream.stack.back().kind == Kind::op ? stream.stack.back().op : nullptr;
   if (op == nullptr || !facts.reads_files) return;
-  FileIo& io = io_[op];
+  EntryPoint& io = io_[op];
   io.calls += record.u[1];
   io.ns += static_cast<double>(trace_->clock.duration_ns(record.u[2]));
   if (!hook->second.name.starts_with("mmap")) io.bytes += static_cast<double>(record.u[3]);
 }
 
 void NativeCollector::end() {
-  for (const auto& [op, io] : io_) {
-    FileIo& sum = ops_[{op->role, op->name, op->qualified}].io;
-    sum.calls += io.calls;
-    sum.ns += io.ns;
-    sum.bytes += io.bytes;
-  }
+  for (const auto& [op, io] : io_) ops_[{op->role, op->name, op->qualified}].io.add(io);
   StackNames names(trace_->stacks, frames_);
-  for (const auto& [key, profile] : profile_->ops()) {
-    Sums& sums = ops_[key];
-    for (const auto& [stack, tally] : profile.stacks) {
-      const auto frames = names.frames_of(stack);
-      const Owner owner = owner_of(frames, frames_);
-      if (owner.part == Part::tracer) continue;
-      sums.samples.add(tally);
-      if (owner.frame != nullptr) sums.functions[*owner.frame].add(tally);
-    }
-  }
+  for (const auto& [key, profile] : profile_->ops()) ops_[key].add(profile, names, frames_);
   profile_.reset();
   io_.clear();
   hooks_.clear();
@@ -66,15 +52,15 @@ NativeFinding NativeCollector::finding_of(const Op& op) const {
   if (found == ops_.end()) return finding;
   const Sums& sums = found->second;
   finding.io = sums.io;
-  finding.samples = sums.samples.samples;
+  finding.samples = sums.cpu.samples;
   const auto top =
       std::max_element(sums.functions.begin(), sums.functions.end(),
                        [](const auto& a, const auto& b) { return a.second.cpu_ns < b.second.cpu_ns; });
-  if (top == sums.functions.end() || sums.samples.cpu_ns <= 0) return finding;
+  if (top == sums.functions.end() || sums.cpu.cpu_ns <= 0) return finding;
   finding.function = frames_[top->first].name;
   finding.library = frames_[top->first].library;
-  finding.share = top->second.cpu_ns / sums.samples.cpu_ns;
-  finding.interval = exact_interval(finding.share, sums.samples.effective());
+  finding.share = top->second.cpu_ns / sums.cpu.cpu_ns;
+  finding.interval = exact_interval(finding.share, sums.cpu.effective());
   return finding;
 }
 

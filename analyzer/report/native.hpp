@@ -11,8 +11,7 @@
 
 #include "model/visitor.hpp"
 #include "report/findings.hpp"
-#include "stacks/frame_table.hpp"
-#include "stacks/profile.hpp"
+#include "stacks/own_time.hpp"
 #include "trace/trace.hpp"
 
 namespace lotus::analyzer {
@@ -35,10 +34,8 @@ class NativeCollector {
   NativeFinding finding_of(const Op& op) const;
 
  private:
-  struct Sums {
-    Tally samples;  // but the tracer's own
-    std::map<FrameId, Tally> functions;
-    FileIo io;
+  struct Sums : OwnTime {
+    EntryPoint io;
   };
   struct HookFacts {
     bool reads_files = false;
@@ -48,7 +45,7 @@ class NativeCollector {
 
   const Trace* trace_ = nullptr;
   std::unique_ptr<Profile> profile_;
-  std::unordered_map<const Op*, FileIo> io_;          // of the current trace
+  std::unordered_map<const Op*, EntryPoint> io_;      // of the current trace
   std::unordered_map<const Hook*, HookFacts> hooks_;  // of the current trace
   double cost_ = 0;
   FrameTable frames_;

@@ -21,7 +21,8 @@ std::vector<FunctionComparison> functions_of(const OpCost& before, const OpCost&
                                              const FrameTable& frames) {
   std::set<FrameId> ids;
   for (const auto* cost : {&before, &after})
-    for (const auto& [id, tally] : cost->functions) ids.insert(id);
+    for (const auto& [id, tally] : cost->functions)
+      if (frames[id].part == Part::native) ids.insert(id);
   std::vector<FunctionComparison> changes;
   for (const FrameId id : ids) {
     const Tally a = tally_of(before, id);

@@ -51,15 +51,7 @@ Costs CostReader::take() {
   open_.clear();
   StackNames names(trace_.stacks, frames_);
   for (const auto& [key, profile] : profile_.ops()) {
-    if (key.outside()) continue;
-    OpCost& cost = costs_[key.name];
-    for (const auto& [stack, tally] : profile.stacks) {
-      const auto frames = names.frames_of(stack);
-      const Owner owner = owner_of(frames, frames_);
-      if (owner.part == Part::tracer) continue;
-      cost.cpu.add(tally);
-      if (owner.part == Part::native && owner.frame != nullptr) cost.functions[*owner.frame].add(tally);
-    }
+    if (!key.outside()) costs_[key.name].add(profile, names, frames_);
   }
   return std::move(costs_);
 }

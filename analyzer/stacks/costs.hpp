@@ -6,8 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "stacks/frame_table.hpp"
-#include "stacks/profile.hpp"
+#include "stacks/own_time.hpp"
 
 namespace lotus::analyzer {
 
@@ -29,10 +28,8 @@ class BlockMean {
   double blocks_ = 0, calls_ = 0, ns_ = 0, calls_squared_ = 0, ns_squared_ = 0, product_ = 0;
 };
 
-struct OpCost {
-  BlockMean wall;                      // time of a call, nested operations included
-  Tally cpu;                           // CPU time of all its samples but the tracer's own
-  std::map<FrameId, Tally> functions;  // of native functions, where they were innermost
+struct OpCost : OwnTime {
+  BlockMean wall;  // time of a call, nested operations included
 
   Estimate cpu_per_call(const Tally& tally) const;
 };

@@ -74,7 +74,7 @@ std::string functions_text(const OpMap& op, const Terminal& terminal) {
   return table.empty() ? std::string() : table.text(terminal);
 }
 
-// Entry points that were counted, but never sampled as the innermost function.
+// Entry points that were counted, longest first.
 std::string entry_points_text(const OpMap& op, const Terminal& terminal) {
   if (op.entry_points.empty()) return {};
   Table table({{.title = "counted", .right = false, .flexible = true, .narrowest = 24},

@@ -14,6 +14,7 @@
 
 #include "model/reading.hpp"
 #include "model/visitor.hpp"
+#include "stacks/entry_point.hpp"
 #include "stacks/tally.hpp"
 #include "trace/trace.hpp"
 
@@ -36,11 +37,6 @@ struct OpKey {
   }
 };
 
-struct EntryPoint {
-  std::uint64_t calls = 0;
-  double ns = 0;
-  double bytes = 0;
-};
 using EntryPoints = std::map<std::pair<std::string, std::string>, EntryPoint>;  // by name and library
 
 struct OpProfile {

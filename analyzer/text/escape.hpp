@@ -1,6 +1,7 @@
 // Names and paths from a trace as text that is safe to print: they may hold any bytes.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ std::string escaped(std::string_view bytes);
 
 // The same as a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
 std::string json_string(std::string_view bytes);
+
+// A JSON value as commands print it, indented and with a line end; the same holds of its strings.
+std::string json_text(const nlohmann::ordered_json& value);
 
 }  // namespace lotus::analyzer

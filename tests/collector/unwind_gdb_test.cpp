@@ -35,7 +35,7 @@ std::string text_of(const std::vector<std::uint64_t>& frames, Binaries& binaries
 }
 
 struct Compared {
-  std::size_t frames = 0, whole = 0, cut = 0;
+  std::size_t frames = 0, whole = 0, cut = 0, outside = 0;
   std::map<std::string, int> innermost;  // stops by the library that was interrupted
 };
 
@@ -48,7 +48,11 @@ void compare(const GdbStop& stop, Binaries& binaries, Unwinder& unwinder, Compar
   for (const NativeFrame& frame : unwound.frames) ours.push_back(frame.address);
   std::vector<std::uint64_t> theirs = frames_of(stop, modules);
   REQUIRE(!ours.empty());
-  REQUIRE(is_common(ours[0]));
+  if (!is_common(ours[0])) {  // in the vDSO or in code made at run time: the stops map files only
+    ++compared.outside;
+    CHECK(ours == std::vector{theirs.at(0)});
+    return;
+  }
   ++compared.innermost[binaries.info(binary_of(ours[0])).path];
   if (unwound.cut) {
     // Where a function tells nothing of its stack gdb guesses; we do not.
@@ -86,7 +90,8 @@ TEST_CASE("libjpeg, Pillow, NumPy and libtorch code, interrupted anywhere") {
   Compared compared;
   for (const GdbStop& stop : stops) compare(stop, binaries, unwinder, compared);
   for (const auto& [path, count] : compared.innermost) MESSAGE(count, " stops in ", path);
-  MESSAGE(compared.frames, " frames equal; ", compared.whole, " stacks to their end, ", compared.cut, " cut");
+  MESSAGE(compared.frames, " frames equal; ", compared.whole, " stacks to their end, ", compared.cut, " cut, ",
+          compared.outside, " outside of files");
   CHECK(stops.size() >= 40);
   CHECK(compared.whole > stops.size() / 2);
   for (const char* library : {"libjpeg", "_imaging", "_multiarray_umath", "libtorch_cpu"}) {
