@@ -90,8 +90,8 @@ TEST_CASE("libjpeg, Pillow, NumPy and libtorch code, interrupted anywhere") {
   Compared compared;
   for (const GdbStop& stop : stops) compare(stop, binaries, unwinder, compared);
   for (const auto& [path, count] : compared.innermost) MESSAGE(count, " stops in ", path);
-  MESSAGE(compared.frames, " frames equal; ", compared.whole, " stacks to their end, ", compared.cut, " cut, ",
-          compared.outside, " outside of files");
+  MESSAGE(compared.frames, " frames equal; ", compared.whole, " stacks to their end, ", compared.cut,
+          " cut, ", compared.outside, " outside of files");
   CHECK(stops.size() >= 40);
   CHECK(compared.whole > stops.size() / 2);
   for (const char* library : {"libjpeg", "_imaging", "_multiarray_umath", "libtorch_cpu"}) {
