@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <lotus/segment.hpp>
@@ -37,6 +39,7 @@ struct Launch {
   bool executed;
 };
 constinit Launch launch{};
+constinit char library[PATH_MAX] = {};
 
 bool is_served() {
   char path[kPathBytes];
@@ -49,14 +52,11 @@ bool is_served() {
 }
 
 bool find_program() {
-  Dl_info library{};
-  if (dladdr(reinterpret_cast<void*>(&ensure_collector), &library) == 0) return false;
-  const char* slash = std::strrchr(library.dli_fname, '/');
-  const int length = slash == nullptr ? 1 : static_cast<int>(slash - library.dli_fname);
-  const char* directory = slash == nullptr ? "." : library.dli_fname;
+  const char* slash = std::strrchr(library, '/');
+  if (slash == nullptr) return false;
+  const int length = static_cast<int>(slash - library);
   for (const char* relative : {"", "/../bin", "/../../bin"}) {
-    std::snprintf(launch.program, sizeof launch.program, "%.*s%s/lotus-collector", length, directory,
-                  relative);
+    std::snprintf(launch.program, sizeof launch.program, "%.*s%s/lotus-collector", length, library, relative);
     if (access(launch.program, X_OK) == 0) return true;
   }
   return false;
@@ -113,6 +113,13 @@ int start_collector(void*) {
 }
 
 }  // namespace
+
+void remember_library() {
+  Dl_info found{};
+  if (dladdr(reinterpret_cast<void*>(&ensure_collector), &found) != 0 &&
+      realpath(found.dli_fname, library) == nullptr)
+    library[0] = '\0';
+}
 
 Collector ensure_collector() {
   if (is_served()) return Collector::serving;

@@ -10,6 +10,10 @@ enum class Collector {
   failed,  // it could not be started
 };
 
+// Remembers where this library lies, which a relative LD_PRELOAD tells only while the working directory is
+// still the first. Called before the program's own code runs.
+void remember_library();
+
 // Starts lotus-collector for session.directory unless one holds its lock. The collector is nobody's
 // child: it is reparented at once, gets no descriptor of this process, no LD_PRELOAD, a session of its own,
 // default signals; no atfork handler runs and no SIGCHLD arrives here.

@@ -70,6 +70,14 @@ TorchOpsLevel read_torch_ops() {
   return TorchOpsLevel::top;
 }
 
+SampleClock read_sample_clock() {
+  const char* value = value_of("LOTUS_SAMPLE_CLOCK");
+  if (value == nullptr || std::strcmp(value, "timer") == 0) return SampleClock::timer;
+  if (std::strcmp(value, "perf") == 0) return SampleClock::perf;
+  complain("LOTUS_SAMPLE_CLOCK", value, "timer or perf");
+  return SampleClock::timer;
+}
+
 }  // namespace
 
 void read_config() {
@@ -80,6 +88,7 @@ void read_config() {
   config.autostart = read_switch("LOTUS_AUTOSTART", true);
   config.off = read_switch("LOTUS_OFF", false);
   config.torch_ops = read_torch_ops();
+  config.sample_clock = read_sample_clock();
   config.sample_hz = read_number("LOTUS_SAMPLE_HZ", 4999, "a number from 0 to 4999", config.sample_hz);
 }
 

@@ -6,6 +6,9 @@ namespace lotus {
 // Which of PyTorch's operators are counted inside a pipeline's spans.
 enum class TorchOpsLevel { off, top, all };
 
+// What stack samples are taken by; perf's clock only where it is permitted (thread_clock.hpp).
+enum class SampleClock { timer, perf };
+
 struct Config {
   const char* output = nullptr;     // LOTUS_OUTPUT; nullptr: named after the program
   const char* directory = nullptr;  // LOTUS_DIR; nullptr: the first usable of the defaults
@@ -13,7 +16,8 @@ struct Config {
   bool autostart = true;            // LOTUS_AUTOSTART
   bool off = false;                 // LOTUS_OFF
   unsigned sample_hz = 199;         // LOTUS_SAMPLE_HZ; 0: no stack sampling
-  TorchOpsLevel torch_ops = TorchOpsLevel::top;  // LOTUS_TORCH_OPS
+  SampleClock sample_clock = SampleClock::timer;  // LOTUS_SAMPLE_CLOCK
+  TorchOpsLevel torch_ops = TorchOpsLevel::top;   // LOTUS_TORCH_OPS
   char complaint[256] = {};  // what was wrong with a value, for the one line; "" if nothing
 };
 

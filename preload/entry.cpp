@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "autostart.hpp"
 #include "callables.hpp"
 #include "classify.hpp"
 #include "config.hpp"
@@ -90,6 +91,7 @@ int audit(const char* event, py::Object* arguments, void*) {
   const auto add = reinterpret_cast<AddHook>(dlsym(RTLD_DEFAULT, "PySys_AddAuditHook"));
   if (add == nullptr) return;  // not Python
   remember_stderr();
+  remember_library();
   add(audit, nullptr);
 }
 

@@ -17,7 +17,7 @@
 #include "modules.hpp"
 #include "recorder.hpp"
 #include "signals.hpp"
-#include "thread_timers.hpp"
+#include "thread_clocks.hpp"
 
 namespace lotus {
 
@@ -30,6 +30,7 @@ namespace {
 constexpr std::uint64_t kPollsPerSecond = 10;
 
 constinit int sample_signal = 0;
+constinit const ThreadClock* clock_kind = &kCpuTimer;
 constinit std::uint64_t period_ns = 0;
 constinit std::uint64_t poll_after_ticks = 0;
 constinit std::uint64_t last_poll = 0;
@@ -132,11 +133,30 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   snapshot_taken = true;
 }
 
+// The clock that sent a signal; nullptr: somebody else did.
+const ThreadClock* sender(const siginfo_t& info) {
+  if (clock_kind->sent(info)) return clock_kind;
+  return kCpuTimer.sent(info) ? &kCpuTimer : nullptr;  // it stands in where perf's is refused
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
-  if (!is_of_timers(*info)) return end_by_signal(signal);  // somebody sent it, to a program without a handler
+  const ThreadClock* const clock = sender(*info);
+  if (clock == nullptr) return end_by_signal(signal);  // the program has no handler
   const int saved = errno;
-  take_snapshot(*static_cast<const ucontext_t*>(context), 1 + static_cast<std::uint32_t>(info->si_overrun));
+  take_snapshot(*static_cast<const ucontext_t*>(context), clock->periods(*info, period_ns));
   errno = saved;
+}
+
+// A signal that the program has no use for, and the clock that can send it.
+void choose_signal() {
+  if (config.sample_clock == SampleClock::perf) {
+    clock_kind = &kPerfClock;
+    sample_signal = SIGSTKFLT;  // which nothing on this architecture sends
+    if (perf_clock_is_permitted() && take_signal(sample_signal, on_signal)) return;
+    note("perf's clock is not permitted, or SIGSTKFLT is in use: stacks are sampled by timers");
+  }
+  clock_kind = &kCpuTimer;
+  sample_signal = take_real_time_signal(on_signal, SIGRTMAX - 1, 0);
 }
 
 // Held while the signal or the timers are changed. A handler of the program that ran here could wait for it
@@ -194,20 +214,21 @@ void start_sampler() {
   if (config.sample_hz == 0) return;
   const Change change(Change::How::wait);
   owner = getpid();
-  if (sample_signal == 0 || !has_signal(sample_signal, on_signal))
-    sample_signal = take_signal(on_signal, SIGRTMAX - 1, 0);
+  if (sample_signal == 0 || !has_signal(sample_signal, on_signal)) choose_signal();
   if (sample_signal == 0) {
     note("no signal is free for stack sampling");
     return;
   }
   period_ns = 1'000'000'000 / config.sample_hz;
-  define<Kind::sampling>(config.sample_hz, period_ns, static_cast<std::uint64_t>(SampleSource::cpu_timer));
+  define<Kind::sampling>(
+      config.sample_hz, period_ns,
+      static_cast<std::uint64_t>(clock_kind == &kPerfClock ? SampleSource::perf : SampleSource::cpu_timer));
   touch_ring();
   sampler_on = true;
   poll_after_ticks = ticks_per_second() / kPollsPerSecond;
   last_poll = ticks_now();
   define_modules();
-  arm_threads(sample_signal, period_ns);
+  arm_threads(*clock_kind, sample_signal, period_ns);
 }
 
 void poll_sampler() {
@@ -218,7 +239,7 @@ void poll_sampler() {
   if (process.off || !has_signal(sample_signal, on_signal))
     return stop_sampling("stack sampling ended: the program took the signal");
   define_modules();
-  arm_threads(sample_signal, period_ns);
+  arm_threads(*clock_kind, sample_signal, period_ns);
 }
 
 int sample_signal_now() {
@@ -226,7 +247,7 @@ int sample_signal_now() {
   return signal != 0 && owner == static_cast<pid_t>(syscall(SYS_getpid)) ? signal : 0;
 }
 
-bool is_sample(const siginfo_t& info) { return is_sample_signal(info.si_signo) && is_of_timers(info); }
+bool is_sample(const siginfo_t& info) { return is_sample_signal(info.si_signo) && sender(info) != nullptr; }
 
 void leave_signal() {
   const int saved = errno;
@@ -236,14 +257,25 @@ void leave_signal() {
     if (left != 0) {
       disarm_threads();
       give_back_signal(left);
-      sample_signal = sampler_on ? take_signal(on_signal, left - 1, left) : 0;
+      clock_kind = &kCpuTimer;
+      sample_signal = sampler_on ? take_real_time_signal(on_signal, left - 1, left) : 0;
       if (sampler_on && sample_signal == 0)
         stop_sampling("stack sampling ended: the program took every signal");
       else if (sampler_on)
-        arm_threads(sample_signal, period_ns);
+        arm_threads(*clock_kind, sample_signal, period_ns);
     }
   }
   errno = saved;
+}
+
+void stop_for_exec() {
+  if (!is_sample_signal(sample_signal)) return;  // a child of vfork
+  const Change change(Change::How::attempt);
+  if (!change) return;
+  disarm_threads();
+  const sigset_t set = only(sample_signal);
+  const timespec now{};
+  while (syscall(SYS_rt_sigtimedwait, &set, nullptr, &now, sizeof(std::uint64_t)) > 0) continue;
 }
 
 void after_operation() {
@@ -271,7 +303,7 @@ void forget_sampler() {
   sampler_on = false;
   changing = false;
   owner = getpid();
-  forget_timers();
+  forget_clocks();
   forget_modules();
 }
 
@@ -279,6 +311,16 @@ void forget_sampler() {
 
 void start_sampler() {}
 void poll_sampler() {}
+void stop_for_exec() {
+  if (!is_sample_signal(sample_signal)) return;  // a child of vfork
+  const Change change(Change::How::attempt);
+  if (!change) return;
+  disarm_threads();
+  const sigset_t set = only(sample_signal);
+  const timespec now{};
+  while (syscall(SYS_rt_sigtimedwait, &set, nullptr, &now, sizeof(std::uint64_t)) > 0) continue;
+}
+
 void after_operation() {}
 void hold_samples() {}
 void resume_samples() {}
@@ -286,6 +328,7 @@ void forget_sampler() {}
 int sample_signal_now() { return 0; }
 bool is_sample(const siginfo_t&) { return false; }
 void leave_signal() {}
+void stop_for_exec() {}
 
 #endif
 

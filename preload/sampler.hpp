@@ -32,6 +32,10 @@ bool is_sample(const siginfo_t& info);
 // another one from now on, or no more if none is free.
 void leave_signal();
 
+// Before exec: no sample may be pending then, which would end the new program. If there is none after all,
+// poll_sampler() begins again.
+void stop_for_exec();
+
 // Around fork(): a signal would make the kernel start over, for ever where forking takes longer than a
 // period.
 void hold_samples();

@@ -7,22 +7,26 @@
 
 namespace lotus {
 
-int take_signal(SignalHandler handler, int first, int except) {
+bool take_signal(int signal, SignalHandler handler) {
+  struct sigaction action {};
+  if (real_sigaction(signal, nullptr, &action) != 0 || (action.sa_flags & SA_SIGINFO) != 0 ||
+      action.sa_handler != SIG_DFL)
+    return false;
+  action.sa_sigaction = handler;
+  // The alternate stack, where a thread has one: it may have little of its own. Nothing may interrupt the
+  // handler: a jump out of it would leave the ring with a hole.
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  return real_sigaction(signal, &action, nullptr) == 0;
+}
+
+int take_real_time_signal(SignalHandler handler, int first, int except) {
   const int lowest = SIGRTMIN;
   const int highest = SIGRTMAX - 1;
   const int count = highest - lowest + 1;
   for (int i = 0; i < count; ++i) {
     const int signal = lowest + (first - lowest - i + count) % count;
-    struct sigaction action {};
-    if (signal == except || real_sigaction(signal, nullptr, &action) != 0 ||
-        (action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_DFL)
-      continue;
-    action.sa_sigaction = handler;
-    // The alternate stack, where a thread has one: it may have little of its own. Nothing may interrupt the
-    // handler: a jump out of it would leave the ring with a hole.
-    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-    sigfillset(&action.sa_mask);
-    if (real_sigaction(signal, &action, nullptr) == 0) return signal;
+    if (signal != except && take_signal(signal, handler)) return signal;
   }
   return 0;
 }

@@ -14,9 +14,12 @@ void find_real_signals();
 // libc's own sigaction().
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
 
+// Installs the handler for this signal if its action is the default one.
+bool take_signal(int signal, SignalHandler handler);
+
 // Installs the handler for a real-time signal whose action is the default one, from `first` downwards, then
 // from the highest. Not `SIGRTMAX` itself, nor `except`. 0: none is free.
-int take_signal(SignalHandler handler, int first, int except);
+int take_real_time_signal(SignalHandler handler, int first, int except);
 
 bool has_signal(int signal, SignalHandler handler);
 

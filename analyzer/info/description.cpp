@@ -72,6 +72,18 @@ Json clock_json(const Trace& trace) {
           {"calibrated", trace.clock.calibrated()}};
 }
 
+// How stacks were sampled; null if they were not. Processes of one session differ only where a clock was
+// refused.
+Json sampling_json(const Trace& trace) {
+  for (const auto& [number, process] : trace.catalog.processes())
+    if (process->sampling && process->sampling->hz > 0)
+      return {
+          {"hz", process->sampling->hz},
+          {"clock",
+           process->sampling->source == static_cast<std::uint64_t>(SampleSource::perf) ? "perf" : "timer"}};
+  return nullptr;
+}
+
 Json frames_json(const Trace& trace) {
   Json json = Json::object();
   std::uint64_t unknown = 0;
@@ -126,6 +138,7 @@ Json describe(const Trace& trace, const Reading& reading, const KindCounts& coun
                {"unmatched_leaves", reading.unmatched_leaves}};
   json["damaged"] = damage_json(trace, reading);
   json["clock"] = clock_json(trace);
+  json["sampling"] = sampling_json(trace);
   json["frames"] = frames_json(trace);
   json["records"] = records_json(trace, counts);
   json["loaders"] = loaders_json(trace.catalog);

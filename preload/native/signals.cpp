@@ -1,7 +1,8 @@
 // The program's own signals beside the sampler's: libc's functions, interposed.
 //
 // The sampler's signal has the default action as far as the program can see. Whoever sets its action gets it:
-// sampling moves to another signal first. Whoever waits for every signal does not get ours.
+// sampling moves to another signal first. Whoever waits for every signal does not get ours. What is pending
+// when a program is replaced by another goes to that one: none of ours may be.
 #include "signals.hpp"
 
 #include <dlfcn.h>
@@ -173,6 +174,13 @@ struct masked {
     sigset_t mask = *pointer<const sigset_t>(with.at[Mask]);
     sigaddset(&mask, signal);
     with.at[Mask] = reinterpret_cast<Word>(&mask);
+    return run(function, with);
+  }
+};
+
+struct replaced {  // execve and its like
+  static Word call(Function function, const Arguments& with) {
+    stop_for_exec();
     return run(function, with);
   }
 };

@@ -37,7 +37,7 @@
   S(tj3DecompressHeader) S(tj3Decompress8) S(tj3Decompress12) S(tj3Decompress16)                           \
   S(tj3DecompressToYUV8) S(tj3DecompressToYUVPlanes8)
 
-// S(symbol, rule): what libc's functions for signals are given; see signals.cpp.
+// S(symbol, rule): what libc's functions for signals are given, and those that replace the program; see signals.cpp.
 #define LOTUS_SIGNAL_SYMBOLS(S)                                                                            \
   S(sigaction, action) S(__sigaction, action)                                                              \
   S(signal, handler) S(bsd_signal, handler) S(sysv_signal, handler) S(__sysv_signal, handler)              \
@@ -45,5 +45,7 @@
   S(sigwait, wait_number) S(sigwaitinfo, wait_info) S(sigtimedwait, wait_time)                             \
   S(sigpending, pending) S(signalfd, descriptor)                                                           \
   S(sigsuspend, masked<0>) S(__sigsuspend, masked<0>) S(ppoll, masked<3>) S(__ppoll_chk, masked<3>)        \
-  S(pselect, masked<5>) S(epoll_pwait, masked<4>) S(epoll_pwait2, masked<4>)
+  S(pselect, masked<5>) S(epoll_pwait, masked<4>) S(epoll_pwait2, masked<4>)              \
+  S(execv, replaced) S(execve, replaced) S(execvp, replaced) S(execvpe, replaced) S(fexecve, replaced)     \
+  S(execveat, replaced)
 // clang-format on

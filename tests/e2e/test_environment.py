@@ -29,6 +29,7 @@ def unharmed(bare, traced):
     ({"LOTUS_SAMPLE_HZ": "fast"}, ["LOTUS_SAMPLE_HZ", "fast", "number"]),
     ({"LOTUS_SAMPLE_HZ": "-1"}, ["LOTUS_SAMPLE_HZ", "-1"]),
     ({"LOTUS_SAMPLE_HZ": "1" * 400}, ["LOTUS_SAMPLE_HZ"]),
+    ({"LOTUS_SAMPLE_CLOCK": "sundial"}, ["LOTUS_SAMPLE_CLOCK", "sundial", "timer or perf"]),
     ({"LOTUS_TORCH_OPS": "some"}, ["LOTUS_TORCH_OPS", "some", "0, top or all"]),
     ({"LOTUS_AUTOSTART": "\x1b[31m\n", "LOTUS_SAMPLE_HZ": "\udcff"}, ["LOTUS_AUTOSTART", "LOTUS_SAMPLE_HZ"]),
 ])
@@ -169,6 +170,14 @@ def test_no_collector_beside_the_library(command, bare, tracer):
     drained = harness.run([harness.COLLECTOR, "--drain"], LOTUS_DIR=tracer.segments)
     assert drained.code == 0
     assert harness.Trace(trace).report["batches"]["count"] == 10
+
+
+def test_relative_path_of_the_library(command, bare, tracer):
+    """As typed beside the build; the collector is found although it starts elsewhere."""
+    tracer.library = pathlib.Path(os.path.relpath(harness.LIBRARY))
+    traced, trace = tracer.run(command)
+    unharmed(bare, traced)
+    assert trace.exists(), traced.lotus_lines
 
 
 def test_stderr_closed_or_moved(command, tracer):

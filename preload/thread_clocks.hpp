@@ -1,0 +1,21 @@
+// A CPU-time clock for each thread of this process, whose signal goes to that thread.
+#pragma once
+
+#include <cstdint>
+
+#include "thread_clock.hpp"
+
+namespace lotus {
+
+// Starts a clock for every thread that has none, and lets go of those of threads that ended. Where a clock of
+// this kind is refused, a timer stands in. One directory listing and a system call a thread: some
+// 10 µs. Any thread, one at a time; not in a signal handler.
+void arm_threads(const ThreadClock& kind, int signal, std::uint64_t period_ns);
+
+// Stops all of them.
+void disarm_threads();
+
+// In a forked child, which has none.
+void forget_clocks();
+
+}  // namespace lotus
