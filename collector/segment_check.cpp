@@ -87,7 +87,12 @@ std::optional<SegmentName> parse_segment_name(std::string_view file) {
   SegmentName name;
   if (!take_number(file, name.pid) || !file.starts_with('-')) return std::nullopt;
   file.remove_prefix(1);
-  if (!take_number(file, name.start_time) || file != kSegmentSuffix || name.pid == 0) return std::nullopt;
+  if (!take_number(file, name.start_time) || name.pid == 0) return std::nullopt;
+  if (file.starts_with('.') && file != kSegmentSuffix) {
+    file.remove_prefix(1);
+    if (!take_number(file, name.number) || name.number == 0) return std::nullopt;
+  }
+  if (file != kSegmentSuffix) return std::nullopt;
   return name;
 }
 

@@ -10,10 +10,11 @@
 
 namespace lotus::collector {
 
-// <pid>-<start time>.segment
+// <pid>-<start time>[.<number>].segment
 struct SegmentName {
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;
+  std::uint32_t number = 0;  // programs that the process executed before, 0 if none recorded
 };
 std::optional<SegmentName> parse_segment_name(std::string_view file);
 

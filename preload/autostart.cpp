@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,17 @@ bool is_served() {
   const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
   close(descriptor);
   return held;
+}
+
+// After unshare(CLONE_NEWPID) the next child is the first process of a new namespace, and when it ends,
+// nothing can be started there any more: that child must be one of the program. And a collector that lives in
+// such a namespace dies with its first process; where /proc is still that of the old one, it can be told.
+bool leaves_namespace() {
+  struct stat own {};
+  struct stat next {};
+  if (stat("/proc/self/ns/pid", &own) != 0) return false;  // no /proc: nothing is known
+  if (own_identity().pid != static_cast<std::uint32_t>(getpid())) return true;
+  return stat("/proc/self/ns/pid_for_children", &next) != 0 || own.st_ino != next.st_ino;
 }
 
 bool find_program() {
@@ -124,6 +136,7 @@ void remember_library() {
 Collector ensure_collector() {
   if (is_served()) return Collector::serving;
   if (!find_program()) return Collector::absent;
+  if (leaves_namespace()) return Collector::failed;
   prepare_arguments();
   launch.executed = false;
   sigset_t all;

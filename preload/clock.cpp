@@ -9,8 +9,14 @@ namespace lotus {
 constinit ClockSource clock_source = ClockSource::monotonic;
 
 namespace {
-constinit ClockPair first_pair{};
+// Of a clock that nobody sets.
+struct Steady {
+  std::uint64_t ticks, ns;
+};
+constinit Steady first{};
 constexpr std::uint64_t kAssumedTicksPerSecond = 2'500'000'000u >> kTickShift;
+
+Steady steady() { return {ticks_now(), clock_ns(CLOCK_MONOTONIC)}; }
 }  // namespace
 
 ClockPair clock_pair() {
@@ -40,15 +46,15 @@ void choose_clock() {
   const bool trusted = std::strncmp(text, "tsc", 3) == 0 || std::strncmp(text, "kvm-clock", 9) == 0;
   if (invariant && trusted) clock_source = ClockSource::tsc;
 #endif
-  first_pair = clock_pair();
+  first = steady();
 }
 
 std::uint64_t ticks_per_second() {
   if (clock_source == ClockSource::monotonic) return 1'000'000'000u >> kTickShift;
-  const ClockPair now = clock_pair();
-  const std::uint64_t elapsed_ns = now.realtime_ns - first_pair.realtime_ns;
-  if (now.realtime_ns <= first_pair.realtime_ns || elapsed_ns < 1'000'000) return kAssumedTicksPerSecond;
-  return static_cast<std::uint64_t>(static_cast<double>(now.ticks - first_pair.ticks) * 1e9 /
+  const Steady now = steady();
+  const std::uint64_t elapsed_ns = now.ns - first.ns;
+  if (elapsed_ns < 1'000'000) return kAssumedTicksPerSecond;
+  return static_cast<std::uint64_t>(static_cast<double>(now.ticks - first.ticks) * 1e9 /
                                     static_cast<double>(elapsed_ns));
 }
 

@@ -43,7 +43,8 @@ void describe_process() {
   py::Object* torch = modules != nullptr ? py::api.PyDict_GetItemString(modules, "torch") : nullptr;
   const Owned version(torch != nullptr ? py::api.PyObject_GetAttrString(torch, "__version__") : nullptr);
   py::api.PyErr_Clear();
-  define<Kind::process>(getpid(), getppid(), python, std::string_view(session.program),
+  const SegmentHeader& header = *process.segment.header;
+  define<Kind::process>(header.pid, header.parent_pid, python, std::string_view(session.program),
                         command_line(arguments), std::string_view(directory), std::string_view(host),
                         usable_cores(), measure_pair_ps(), text_of(version.get()));
 }

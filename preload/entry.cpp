@@ -26,17 +26,51 @@ namespace {
 
 constinit bool attached = false;
 
-// Before attach() only these two are known: enough to read the name of a module.
-using TupleItem = py::Object* (*)(py::Object*, py::Ssize);
-using Utf8 = const char* (*)(py::Object*, py::Ssize*);
-constinit TupleItem tuple_item = nullptr;
-constinit Utf8 utf8 = nullptr;
+// Before attach() only these are known: enough to read the name of a module.
+struct Names {
+  py::Object* (*tuple_item)(py::Object*, py::Ssize);
+  const char* (*utf8)(py::Object*, py::Ssize*);
+  void (*clear_error)();
+  py::InterpreterState* (*interpreter)();
+  py::InterpreterState* (*main_interpreter)();
+  bool complete;
+};
+constinit Names reading{};
+
+template <class Function>
+bool find(Function& target, const char* name) {
+  target = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  return target != nullptr;
+}
+
+bool can_read_names() {
+  if (!reading.complete)
+    reading.complete =
+        find(reading.tuple_item, "PyTuple_GetItem") && find(reading.utf8, "PyUnicode_AsUTF8AndSize") &&
+        find(reading.clear_error, "PyErr_Clear") && find(reading.interpreter, "PyInterpreterState_Get") &&
+        find(reading.main_interpreter, "PyInterpreterState_Main");
+  return reading.complete;
+}
+
+// A subinterpreter may go at any time, with all that was learned in it: it is left alone.
+bool imports_torch(py::Object* arguments) {
+  if (arguments == nullptr || !can_read_names()) return false;
+  py::Object* name = reading.tuple_item(arguments, 0);
+  const char* text = name != nullptr ? reading.utf8(name, nullptr) : nullptr;
+  if (text == nullptr) {  // no string, or one with lone surrogates
+    reading.clear_error();
+    return false;
+  }
+  return std::strcmp(text, "torch") == 0 && reading.interpreter() == reading.main_interpreter();
+}
 
 void in_forked_child() {
   forget_parent();
   forget_definitions();
   forget_iterators();
+  const std::uintptr_t stack_floor = here.stack_floor;  // the child goes on with this thread's stack
   here = PythonThread{};
+  here.stack_floor = stack_floor;
   resume_samples();
 }
 
@@ -61,15 +95,7 @@ void attach() {
 // Audit events come with the GIL held. Both events of interest have their subject as first argument.
 int audit(const char* event, py::Object* arguments, void*) {
   if (!attached) {
-    if (std::strcmp(event, "import") != 0) return 0;
-    if (tuple_item == nullptr) {
-      tuple_item = reinterpret_cast<TupleItem>(dlsym(RTLD_DEFAULT, "PyTuple_GetItem"));
-      utf8 = reinterpret_cast<Utf8>(dlsym(RTLD_DEFAULT, "PyUnicode_AsUTF8AndSize"));
-    }
-    if (tuple_item == nullptr || utf8 == nullptr || arguments == nullptr) return 0;
-    py::Object* name = tuple_item(arguments, 0);
-    const char* text = name != nullptr ? utf8(name, nullptr) : nullptr;
-    if (text != nullptr && std::strcmp(text, "torch") == 0) {
+    if (std::strcmp(event, "import") == 0 && imports_torch(arguments)) {
       const int saved = errno;
       attach();
       errno = saved;

@@ -6,6 +6,7 @@
 #include "handlers.hpp"
 #include "names.hpp"
 #include "sampler.hpp"
+#include "thread_stack.hpp"
 
 namespace lotus {
 
@@ -76,8 +77,10 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
 [[gnu::noinline]] py::Object* evaluate_deep(py::ThreadState* state, py::Frame* frame, int throwing) {
   const auto address = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (here.stack_floor == UINTPTR_MAX) {  // this thread's first frame
-    const std::uintptr_t allowed = py::layout->hooked_stack;
-    here.stack_floor = allowed != 0 && address > allowed ? address - allowed : 0;
+    const std::uintptr_t most = py::layout->hooked_stack;
+    const std::uintptr_t own = most != 0 ? stack_below(address) / 4 : 0;  // the rest is for C code
+    const std::uintptr_t allowed = own < most ? own : most;
+    here.stack_floor = most != 0 && address > allowed ? address - allowed : 0;
     return evaluate(state, frame, throwing);
   }
   py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();

@@ -17,6 +17,7 @@
 #include "describe.hpp"
 #include "sampler.hpp"
 #include "session.hpp"
+#include "uncancelled.hpp"
 
 namespace lotus {
 
@@ -195,6 +196,7 @@ bool open_process() {
     switch_off(OffReason::none, reason);
     return false;
   }
+  process.pid = getpid();
   next_stream = 1;
   flush_after_ticks = ticks_per_second() * kFlushAfterSeconds;
   announce(config.autostart ? ensure_collector() : Collector::serving);
@@ -210,6 +212,7 @@ Thread* acquire_thread() {
     return nullptr;
   }
   const int saved = errno;
+  const Uncancelled uncancelled;
   local = Local{};
   local.generation = process.generation;
   Thread* thread = nullptr;

@@ -55,6 +55,7 @@ extern thread_local Local local;
 
 struct Process {
   Segment segment;
+  int pid;                   // as getpid() says; a child of vfork has another one and shares all this
   std::uint32_t generation;  // counts forks; spans opened before one are not closed after it
   bool off;                  // sticky: nothing is recorded any more
   bool worker;               // a DataLoader worker

@@ -18,6 +18,7 @@
 #include "recorder.hpp"
 #include "signals.hpp"
 #include "thread_clocks.hpp"
+#include "uncancelled.hpp"
 
 namespace lotus {
 
@@ -183,6 +184,7 @@ class Change {
   explicit operator bool() const { return held_; }
 
  private:
+  Uncancelled uncancelled_;
   sigset_t saved_;
   bool held_ = false;
 };
@@ -311,16 +313,6 @@ void forget_sampler() {
 
 void start_sampler() {}
 void poll_sampler() {}
-void stop_for_exec() {
-  if (!is_sample_signal(sample_signal)) return;  // a child of vfork
-  const Change change(Change::How::attempt);
-  if (!change) return;
-  disarm_threads();
-  const sigset_t set = only(sample_signal);
-  const timespec now{};
-  while (syscall(SYS_rt_sigtimedwait, &set, nullptr, &now, sizeof(std::uint64_t)) > 0) continue;
-}
-
 void after_operation() {}
 void hold_samples() {}
 void resume_samples() {}

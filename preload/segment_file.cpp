@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ constexpr Sizes kTight = {8, 16 * 1024, {64 * 1024, 256 * 1024, 128 * 1024}};
 constexpr std::uint64_t kShortOfSpace = 256u << 20;
 
 constexpr std::uint64_t kHeaderBytes = 4096;
+constexpr unsigned kMaxImages = 64;  // programs that one process executes in turn
 
 struct Offsets {
   std::uint64_t slots, chunks, rings[kRings], total;
@@ -54,20 +56,23 @@ bool short_of_space(const char* directory) {
   return status.f_bavail * status.f_frsize < kShortOfSpace;
 }
 
-std::uint64_t pid_namespace() {
+// Unknown where /proc tells of another namespace: the pid in the header is then the one of that one.
+std::uint64_t pid_namespace(std::uint32_t pid) {
   struct stat status {};
-  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  const bool same = pid == static_cast<std::uint32_t>(getpid());
+  return same && stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-void fill_header(SegmentHeader& header, const Sizes& sizes, const Offsets& offsets) {
+void fill_header(SegmentHeader& header, const ProcessIdentity& own, const Sizes& sizes,
+                 const Offsets& offsets) {
   header.magic = kSegmentMagic;
   header.version = kSegmentVersion;
   header.schema_hash = kSchemaHash;
   header.segment_bytes = offsets.total;
-  header.pid = static_cast<std::uint32_t>(getpid());
-  header.parent_pid = static_cast<std::uint32_t>(getppid());
-  header.start_time = identify(header.pid).start_time;
-  header.pid_namespace = pid_namespace();
+  header.pid = own.pid;
+  header.parent_pid = own.parent;
+  header.start_time = own.start_time;
+  header.pid_namespace = pid_namespace(own.pid);
   header.session_pid = session.pid;
   header.session_start_time = session.start_time;
   header.clock_source = clock_source;
@@ -87,8 +92,18 @@ void fill_header(SegmentHeader& header, const Sizes& sizes, const Offsets& offse
   std::memcpy(header.output, session.output, sizeof header.output);
 }
 
+// The kernel would send SIGXFSZ.
+bool forbidden_by_limit(std::uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes;
+}
+
 // Created exclusively and with its blocks allocated, so that no later write can meet a full disk.
 void* map_new_file(const char* path, std::uint64_t bytes, int& error) {
+  if (forbidden_by_limit(bytes)) {
+    error = EFBIG;
+    return nullptr;
+  }
   const int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     error = errno;
@@ -108,13 +123,18 @@ void* map_new_file(const char* path, std::uint64_t bytes, int& error) {
 
 bool make_sized(Segment& segment, const Sizes& sizes, int& error) {
   const Offsets offsets = lay_out(sizes);
-  char path[kPathBytes];
-  const std::uint32_t pid = static_cast<std::uint32_t>(getpid());
-  segment_path(path, session.directory, pid, identify(pid).start_time);
-  auto* base = static_cast<std::uint8_t*>(map_new_file(path, offsets.total, error));
-  if (base == nullptr) return false;
+  const ProcessIdentity own = own_identity();
+  void* memory = nullptr;
+  for (unsigned number = 0; memory == nullptr && number < kMaxImages; ++number) {
+    char path[kPathBytes];
+    segment_path(path, session.directory, own.pid, own.start_time, number);
+    memory = map_new_file(path, offsets.total, error);
+    if (memory == nullptr && error != EEXIST) return false;
+  }
+  if (memory == nullptr) return false;
+  auto* base = static_cast<std::uint8_t*>(memory);
   auto* header = reinterpret_cast<SegmentHeader*>(base);
-  fill_header(*header, sizes, offsets);
+  fill_header(*header, own, sizes, offsets);
   segment.header = header;
   segment.bytes = offsets.total;
   segment.slots = reinterpret_cast<ThreadSlot*>(base + offsets.slots);
@@ -135,7 +155,9 @@ bool make_segment(Segment& segment, char* reason) {
     if (error != EEXIST && make_sized(segment, kTight, error)) return true;
     std::snprintf(reason, 256, "no shared memory in %.100s: %.60s; set LOTUS_DIR to a directory with room",
                   session.directory, std::strerror(error));
-  } while (next_directory());
+    // Elsewhere only for want of room: where this process may no more go (setuid, chroot), its session's
+    // collector sees nothing of what it would write in another place.
+  } while ((error == ENOSPC || error == EDQUOT || error == ENOMEM) && next_directory());
   return false;
 }
 

@@ -31,12 +31,13 @@ std::size_t read_file(const char* path, char* buffer, std::size_t size) {
   return used;
 }
 
-ProcessIdentity identify(std::uint32_t pid) {
-  char path[64];
+namespace {
+
+ProcessIdentity read_identity(const char* path) {
   char text[1024];
-  std::snprintf(path, sizeof path, "/proc/%u/stat", pid);
   ProcessIdentity identity;
   if (read_file(path, text, sizeof text) == 0) return identity;
+  identity.pid = static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
   // The command name, field 2, may hold anything; the fields behind its last parenthesis do not.
   const char* at = std::strrchr(text, ')');
   for (int field = 3; at != nullptr && field <= 22; ++field) {
@@ -48,10 +49,26 @@ ProcessIdentity identify(std::uint32_t pid) {
   return identity;
 }
 
+}  // namespace
+
+ProcessIdentity identify(std::uint32_t pid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%u/stat", pid);
+  return read_identity(path);
+}
+
+ProcessIdentity own_identity() {
+  const ProcessIdentity identity = read_identity("/proc/self/stat");
+  if (identity.start_time != 0) return identity;
+  return {static_cast<std::uint32_t>(getpid()), static_cast<std::uint32_t>(getppid()), 0};
+}
+
 void segment_path(char (&path)[kPathBytes], const char* directory, std::uint32_t pid,
-                  std::uint64_t start_time) {
-  std::snprintf(path, sizeof path, "%.1900s/%u-%llu%s", directory, pid,
-                static_cast<unsigned long long>(start_time), kSegmentSuffix);
+                  std::uint64_t start_time, unsigned number) {
+  char tail[16] = "";
+  if (number > 0) std::snprintf(tail, sizeof tail, ".%u", number);
+  std::snprintf(path, sizeof path, "%.1900s/%u-%llu%s%s", directory, pid,
+                static_cast<unsigned long long>(start_time), tail, kSegmentSuffix);
 }
 
 namespace {
@@ -122,10 +139,11 @@ bool read_header(std::uint32_t pid, std::uint64_t start_time, SegmentHeader& hea
   return false;
 }
 
-// The nearest ancestor that is traced already decides; its session becomes ours.
+// The nearest ancestor that is traced already decides; its session becomes ours. So does what this process
+// was before an exec.
 bool join_ancestor() {
-  std::uint32_t pid = static_cast<std::uint32_t>(getppid());
-  for (int generation = 0; pid > 1 && generation < 64; ++generation) {
+  std::uint32_t pid = own_identity().pid;
+  for (int generation = 0; pid > 0 && generation < 64; ++generation) {
     const ProcessIdentity identity = identify(pid);
     if (identity.start_time == 0) return false;
     SegmentHeader header;
@@ -222,8 +240,9 @@ bool find_session() {
   session.known = true;
   if (join_ancestor()) return true;
   session.first = true;
-  session.pid = static_cast<std::uint32_t>(getpid());
-  session.start_time = identify(session.pid).start_time;
+  const ProcessIdentity own = own_identity();
+  session.pid = own.pid;
+  session.start_time = own.start_time;
   name_program();
   name_output();
   return true;

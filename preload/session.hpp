@@ -35,16 +35,21 @@ bool find_session();
 // The next place for segments, after session.directory turned out to be full. False: there is none.
 bool next_directory();
 
-// `<directory>/<pid>-<start time>.segment`.
+// `<directory>/<pid>-<start time>[.<number>].segment`; without number for 0.
 void segment_path(char (&path)[kPathBytes], const char* directory, std::uint32_t pid,
-                  std::uint64_t start_time);
+                  std::uint64_t start_time, unsigned number = 0);
 
 struct ProcessIdentity {
+  std::uint32_t pid = 0;
   std::uint32_t parent = 0;
   std::uint64_t start_time = 0;  // 0: no such process
 };
 // From /proc/<pid>/stat.
 ProcessIdentity identify(std::uint32_t pid);
+
+// This process as /proc names it, as the collector will see it: after unshare(CLONE_NEWPID) that is another
+// pid than getpid() says. Without /proc, what the kernel says.
+ProcessIdentity own_identity();
 
 // Reads a small file whole; returns the bytes read (0 on any failure), NUL-terminates.
 std::size_t read_file(const char* path, char* buffer, std::size_t size);

@@ -7,7 +7,8 @@
 //
 // Contract
 //  1. The writer creates the file exclusively, sizes it with posix_fallocate, fills it, and stores
-//     `ready` last (release). A file whose `ready` is not kReady is being made, or its maker died.
+//     `ready` last (release). A file whose `ready` is not kReady is being made, or its maker died. A
+//     process that executes another program makes another file: `.1` is put behind the start time, `.2` …
 //  2. A thread slot has one writer, its thread. Bytes of the open chunk are written first, then
 //     `used` is stored (release). A reader may take used bytes of a *dead* process only.
 //  3. When a chunk is handed on: ring record committed, then `used` = 0 (release), then `sequence`
@@ -35,7 +36,7 @@ inline constexpr std::uint64_t kSegmentMagic = 0x31474553'53554f4c;  // "LOUSSEG
 inline constexpr std::uint32_t kSegmentVersion = 2;
 inline constexpr std::uint32_t kReady = 0x52454459;
 inline constexpr std::uint32_t kRings = 3;
-inline constexpr const char* kSegmentSuffix = ".segment";        // <pid>-<start time>.segment
+inline constexpr const char* kSegmentSuffix = ".segment";        // <pid>-<start time>[.<n>].segment, see 1
 inline constexpr const char* kCollectorLock = "collector.lock";  // flock()ed by the serving collector
 
 struct SegmentHeader {

@@ -86,8 +86,7 @@ std::uint64_t bytes_of(Rule rule, Word b, Word c, Word result) {
   const Function function = real[symbol];
   const bool anonymous = rule == Rule::mapped && (d & MAP_ANONYMOUS) != 0;
   // A child of vfork shares our memory until it executes something; files are what it may open before.
-  const bool child =
-      opens(rule) && process.segment.header->pid != static_cast<std::uint32_t>(syscall(SYS_getpid));
+  const bool child = opens(rule) && process.pid != static_cast<int>(syscall(SYS_getpid));
   if (anonymous || child) return function(a, b, c, d, e, f);
   const Word result = timed(
       thread, hook, [&] { return function(a, b, c, d, e, f); },

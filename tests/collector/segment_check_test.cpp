@@ -117,10 +117,34 @@ TEST_CASE("only names of segments are names of segments") {
   REQUIRE(name);
   CHECK(name->pid == 17);
   CHECK(name->start_time == 123456789012);
-  for (const char* other :
-       {"", "-", "17", "17-", "17-1", "17-1.segmen", "17-1.segmentx", "0-1.segment", "-1-1.segment",
-        "017-1.segment", "17-01.segment", "+17-1.segment", "17 -1.segment", "17-1.segment.old",
-        "99999999999-1.segment", "17-99999999999999999999.segment", "collector.lock"}) {
+  CHECK(name->number == 0);
+  const auto second = parse_segment_name("17-5.2.segment");
+  REQUIRE(second);
+  CHECK(second->start_time == 5);
+  CHECK(second->number == 2);
+  for (const char* other : {"",
+                            "-",
+                            "17",
+                            "17-",
+                            "17-1",
+                            "17-1.segmen",
+                            "17-1.segmentx",
+                            "0-1.segment",
+                            "-1-1.segment",
+                            "017-1.segment",
+                            "17-01.segment",
+                            "+17-1.segment",
+                            "17 -1.segment",
+                            "17-1.segment.old",
+                            "99999999999-1.segment",
+                            "17-99999999999999999999.segment",
+                            "17-1..segment",
+                            "17-1.0.segment",
+                            "17-1.01.segment",
+                            "17-1.x.segment",
+                            "17-1.1.1.segment",
+                            "17-1.99999999999.segment",
+                            "collector.lock"}) {
     CAPTURE(other);
     CHECK_FALSE(parse_segment_name(other));
   }

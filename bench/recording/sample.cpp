@@ -1,0 +1,168 @@
+// What a stack sample costs the thread that it is taken in: ns for the signal, the copy and the return, with
+// different amounts of stack to copy; and the same for a signal whose handler does nothing.
+//
+//   bench-sample [SAMPLES]      default 200,000 of each; segments in a directory of its own under /dev/shm
+//
+// The signal is one that a thread sends to itself, with what the kernel's timer would tell: the system call
+// that sends it, some 100 ns, is part of the result; the timer's interrupt is not.
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <lotus/ring.hpp>
+#include <vector>
+
+#include "config.hpp"
+#include "evaluator.hpp"
+#include "recorder.hpp"
+#include "sampler.hpp"
+#include "session.hpp"
+#include "signals.hpp"
+#include "thread_clocks.hpp"
+
+namespace {
+
+constexpr int kPythonFrames = 15;  // a usual pipeline's
+constexpr std::uint64_t kBetweenDrains = 16;
+
+volatile std::uint64_t sink = 0;
+
+void burn_cpu() {
+  for (std::uint64_t i = 0; i < 10'000'000; ++i) sink = sink + i;
+}
+
+// What the sampler's own timer tells with its signal: waited for, as the contents are the kernel's.
+siginfo_t capture(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  siginfo_t info{};
+  const timespec now{};
+  while (syscall(SYS_rt_sigtimedwait, &set, &info, &now, _NSIG / 8) != signal) burn_cpu();
+  lotus::disarm_threads();
+  while (syscall(SYS_rt_sigtimedwait, &set, &info, &now, _NSIG / 8) == signal) continue;
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  return info;
+}
+
+void send(const siginfo_t& info) {
+  syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), info.si_signo, &info);
+}
+
+void do_nothing(int, siginfo_t*, void*) {}
+
+int take_empty_signal() {
+  struct sigaction action {};
+  action.sa_sigaction = do_nothing;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  lotus::real_sigaction(SIGRTMIN + 5, &action, nullptr);
+  return SIGRTMIN + 5;
+}
+
+struct Taken {
+  std::uint64_t samples = 0;
+  std::uint64_t bytes = 0;
+};
+
+void drain(lotus::RingReader& reader, Taken& taken) {
+  lotus::RingRecord record;
+  const std::uint8_t* payload = nullptr;
+  while (reader.next(record, payload) == lotus::RingReader::Next::record) {
+    ++taken.samples;
+    taken.bytes += record.stored_bytes;
+    reader.release(record);
+  }
+}
+
+// ns a signal, the median of its batches; the time to drain is left out.
+[[gnu::noinline]] double signals(std::uint64_t count, const siginfo_t& info, lotus::RingReader& reader,
+                                 Taken& taken) {
+  std::vector<std::uint64_t> elapsed;
+  for (std::uint64_t done = 0; done < count; done += kBetweenDrains) {
+    const std::uint64_t begin = lotus::clock_ns(CLOCK_MONOTONIC);
+    for (std::uint64_t i = 0; i < kBetweenDrains; ++i) send(info);
+    elapsed.push_back(lotus::clock_ns(CLOCK_MONOTONIC) - begin);
+    drain(reader, taken);
+  }
+  const auto middle = elapsed.begin() + static_cast<std::ptrdiff_t>(elapsed.size() / 2);
+  std::nth_element(elapsed.begin(), middle, elapsed.end());
+  return static_cast<double>(*middle) / kBetweenDrains;
+}
+
+// The same below an operation's entry, with Python calls and `bytes` of stack between.
+[[gnu::noinline]] double inside_operation(std::size_t bytes, std::uint64_t count, const siginfo_t& info,
+                                          lotus::RingReader& reader, Taken& taken) {
+  const lotus::Span span = lotus::enter<lotus::Kind::op>(std::uint32_t{1});
+  lotus::mark_entry(span, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  lotus::PythonCall calls[kPythonFrames];
+  for (int i = 0; i < kPythonFrames; ++i)
+    calls[i] = {i + 1 < kPythonFrames ? &calls[i + 1] : nullptr, &calls[i], 1};
+  auto* stack = static_cast<volatile char*>(__builtin_alloca(bytes));
+  for (std::size_t i = 0; i < bytes; ++i) stack[i] = static_cast<char>(i);
+  lotus::here.calls = calls;
+  const double ns = signals(count, info, reader, taken);
+  lotus::here.calls = nullptr;
+  lotus::leave(span, lotus::Kind::leave);
+  return ns;
+}
+
+void report(const char* what, double ns, double empty, const Taken& taken) {
+  std::printf("%-34s %6.0f ns", what, ns);
+  if (taken.samples > 0)
+    std::printf("   (%4.0f ns above an empty handler; %.1f KiB stored)", ns - empty,
+                static_cast<double>(taken.bytes) / static_cast<double>(taken.samples) / 1024);
+  std::printf("\n");
+}
+
+bool begin(char* directory) {
+  if (mkdtemp(directory) == nullptr) return false;
+  setenv("LOTUS_DIR", directory, 1);
+  setenv("LOTUS_AUTOSTART", "0", 1);
+  setenv("LOTUS_OUTPUT", "/dev/null", 1);
+  lotus::read_config();
+  lotus::choose_clock();
+  lotus::leave(lotus::enter<lotus::Kind::fetch>(0, 0, 0), lotus::Kind::leave);
+  return lotus::process.segment.header != nullptr && lotus::sample_signal_now() != 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 200'000;
+  char directory[] = "/dev/shm/lotus-bench-XXXXXX";
+  if (count == 0) return 2;
+  if (!begin(directory)) return 1;
+  auto* base = reinterpret_cast<std::uint8_t*>(lotus::process.segment.header);
+  const auto& header = *lotus::process.segment.header;
+  lotus::RingReader reader(reinterpret_cast<lotus::RingHeader*>(base + header.ring_offset[lotus::kStackRing]),
+                           header.ring_bytes[lotus::kStackRing]);
+  const siginfo_t sample = capture(lotus::sample_signal_now());
+  siginfo_t other = sample;
+  other.si_signo = take_empty_signal();
+  Taken none;
+  const double empty = signals(count, other, reader, none);
+  report("a signal with an empty handler", empty, empty, none);
+  Taken idle;
+  report("a sample outside of operations", signals(count, sample, reader, idle), empty, idle);
+  for (const std::size_t kibibytes : {1, 5, 15}) {
+    Taken taken;
+    char what[64];
+    std::snprintf(what, sizeof what, "a sample, %zu KiB into an operation", kibibytes);
+    const double ns = inside_operation(kibibytes * 1024, count, sample, reader, taken);
+    report(what, ns, empty, taken);
+  }
+  std::printf("samples that were lost             %6llu\n",
+              static_cast<unsigned long long>(header.lost_snapshots));
+  char path[lotus::kPathBytes];
+  lotus::segment_path(path, directory, header.pid, header.start_time);
+  unlink(path);
+  rmdir(directory);
+  return 0;
+}

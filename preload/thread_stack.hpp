@@ -1,0 +1,12 @@
+// How much stack a thread has.
+#pragma once
+
+#include <cstdint>
+
+namespace lotus {
+
+// Bytes of this thread's stack below `address`, which lies in it; for the main thread, whose stack grows, at
+// least so many. Not in a signal handler: libc allocates here.
+std::uintptr_t stack_below(std::uintptr_t address);
+
+}  // namespace lotus

@@ -1,0 +1,201 @@
+"""Programs that do to themselves what a tracer may not survive: the same output and exit code, and a sound trace.
+
+One small program for each trap (tests/programs/hostile), with stack samples at the highest rate.
+"""
+import concurrent.futures
+import ctypes.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import harness
+import sound
+
+HOSTILE = harness.PROGRAMS / "hostile"
+NOT_PERMITTED = 77  # the exit code of a program that may not do what it is for
+LIBPYTHON = f"libpython{sys.version_info[0]}.{sys.version_info[1]}.so.1.0"
+PDB = b"""break stop_here
+continue
+where
+args
+next
+print(marker)
+until
+step
+up
+print(index)
+tbreak work.py:22
+clear 1
+y
+continue
+longlist
+display value
+return
+continue
+quit
+"""
+
+
+# The first process of a namespace takes all others with it when it ends: this one waits for the collector.
+OUTLIVED = """"$@"; code=$?
+while [ -e "$LOTUS_DIR/collector.lock" ] && ! flock -n "$LOTUS_DIR/collector.lock" true; do sleep 0.05; done
+exit $code"""
+
+
+class Case:
+    """A program with its arguments. In these, `{new}` is a new directory and `{native}` that of the libraries.
+
+    `made`: batches that a trace of it holds, if not those that it counted. `before`: words before the command.
+    `own`: with a collector of its own.
+    """
+
+    def __init__(self, name, program, *arguments, code=0, made=None, before=(), stdin=None, python=(), hides=None,
+                 own=False, root=False, needs=()):
+        self.name, self.program, self.arguments = name, program, arguments
+        self.code, self.made, self.before, self.stdin = code, made, before, stdin
+        self.python, self.hides, self.own = python, hides, own
+        self.root, self.needs = root, needs
+
+    def why_not(self):
+        """Why this machine cannot run it; None: it can."""
+        if self.root and os.geteuid() != 0:
+            return "only root may do this"
+        if self.program == "embedding" and ctypes.util.find_library(LIBPYTHON[3:].split(".so")[0]) is None:
+            return f"no {LIBPYTHON} here"
+        return next((f"no {word} here" for word in self.needs if not shutil.which(word)), None)
+
+    def command(self, new, native):
+        arguments = [str(word).format(new=new, native=native) for word in self.arguments]
+        program = native / self.program if self.program == "embedding" else HOSTILE / self.program
+        python = [] if self.program == "embedding" else [harness.PYTHON, *self.python]
+        return [*self.before, *python, program, *arguments]
+
+
+def native(case, **options):
+    return Case(case, "native.py", case, "{native}", needs=["gcc"], **options)
+
+
+CASES = [
+    Case("fork in a hook", "fork_in_hook.py"),
+    Case("closing all descriptors", "close_all.py"),
+    Case("os._exit", "exit_anywhere.py", code=5),
+    Case("starting programs", "spawn.py"),
+    Case("exec", "execute.py", code=7),
+    Case("recursion", "recursion.py"),
+    Case("short threads", "threads.py"),
+    Case("settrace and setprofile", "observed.py"),
+    Case("pdb", "debugged.py", python=["-m", "pdb"], stdin=PDB),
+    Case("coverage", "covered.py"),
+    Case("faulthandler", "faults.py", code=-11, hides=rb"0x[0-9a-f]+"),
+    Case("subinterpreters", "interpreters.py"),
+    Case("strange imports", "imports.py"),
+    Case("limits before", "limits.py", "before", made=0),
+    Case("limits between", "limits.py", "between", made=4),
+    Case("stop and continue", "stopped.py"),
+    Case("another user", "other_user.py", root=True, made=12),
+    Case("another root", "other_root.py", "{new}", root=True, made=8),
+    Case("other namespaces", "other_namespaces.py", "between", root=True),
+    Case("other namespaces first", "other_namespaces.py", "before", root=True),
+    Case("one pid again and again", "same_pid.py", root=True, own=True, needs=["unshare", "flock"],
+         before=["unshare", "--pid", "--mount-proc", "--fork", "sh", "-c", OUTLIVED, "sh"]),
+    native("handlers"),
+    native("cancelled"),
+    native("cancelled_python"),
+    native("evaluator", made=28),
+    native("deep_binding"),
+    native("run_path"),
+    Case("Python begins and ends", "embedding", HOSTILE, "3", code=6, needs=["gcc"]),
+]
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory):
+    """libhostile.so, the plugin that it finds by its RUNPATH, and the embedding program."""
+    directory = tmp_path_factory.mktemp("native")
+    directory.chmod(0o755)
+    (directory / "plugins").mkdir()
+    shared = ["gcc", "-shared", "-fPIC", "-O1", "-pthread"]
+    subprocess.run([*shared, "-o", directory / "plugins/libplugin.so", HOSTILE / "c/plugin.c"], check=True)
+    subprocess.run([*shared, "-Wl,--enable-new-dtags,-rpath,$ORIGIN/plugins", "-o", directory / "libhostile.so",
+                    HOSTILE / "c/hostile.c"], check=True)
+    subprocess.run(["gcc", "-o", directory / "embedding", HOSTILE / "c/embedding.c", f"-l:{LIBPYTHON}"],
+                   capture_output=True)
+    return directory
+
+
+class Run:
+    """A case, run both ways."""
+
+    def __init__(self, case, tracer, directory, libraries):
+        self.case = case
+        self.bare = self._run(directory / "bare", libraries)
+        output = directory / "trace.lotus"
+        more = tracer.environment(LOTUS_OUTPUT=output, LOTUS_SAMPLE_HZ="4999", LOTUS_LOG=directory / "log")
+        if case.own:
+            more["LOTUS_DIR"] = directory / "segments"
+        self.traced = self._run(directory / "traced", libraries, **more)
+        self.log = directory / "log"
+        self.path = output
+
+    def _run(self, new, libraries, **more):
+        new.mkdir(parents=True)
+        commands = new / "stdin"
+        if self.case.stdin is not None:
+            commands.write_bytes(self.case.stdin)
+        with open(commands if self.case.stdin is not None else os.devnull, "rb") as stdin:
+            return harness.run(self.case.command(new / "root", libraries), stdin=stdin,
+                               PYTHONPATH=harness.FAKE_TORCH, **more)
+
+    def visible(self, outcome):
+        code, stdout, stderr = outcome.visible
+        return code, stdout, stderr if self.case.hides is None else re.sub(self.case.hides, b"", stderr)
+
+
+@pytest.fixture(scope="module")
+def runs(request, tmp_path_factory, tracers, libraries):
+    """{name: Run}, of all cases that are to be tested: they run beside each other, one collector serves them."""
+    tracers.append(harness.Tracer(tmp_path_factory.mktemp("hostile")))
+    wanted = {item.callspec.params["name"] for item in request.session.items if hasattr(item, "callspec")}
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        futures = {case.name: pool.submit(Run, case, tracers[-1], tmp_path_factory.mktemp("case"), libraries)
+                   for case in CASES if case.name in wanted and case.why_not() is None}
+        yield futures
+
+
+def made(run):
+    """How many batches the program says that it has made, and the trace should have."""
+    if run.case.made is not None:
+        return run.case.made
+    return int(re.findall(rb"^fetches (\d+)$", run.bare.stdout, re.MULTILINE)[-1])
+
+
+@pytest.mark.parametrize("name", [case.name for case in CASES])
+def test_unharmed_and_recorded(name, runs, tracers):
+    case = next(case for case in CASES if case.name == name)
+    if case.why_not() is not None:
+        pytest.skip(case.why_not())
+    run = runs[name].result()
+    if run.bare.code == NOT_PERMITTED:
+        pytest.skip(run.bare.stdout.decode().strip())
+    assert run.visible(run.traced) == run.visible(run.bare)
+    assert run.bare.code == case.code, run.bare
+    assert len(run.traced.lotus_lines) == 1
+    if made(run) == 0:
+        assert not run.path.exists()
+        return
+    harness.wait_until(lambda: collected(run, tracers[-1]), f"the collector to finish {run.path}")
+    trace = harness.Trace(run.path)
+    assert sound.problems(trace) == []
+    assert trace.report["batches"]["count"] == made(run)
+
+
+def collected(run, tracer):
+    """Whether the trace is complete; collects it where the program could not start a collector."""
+    complete = harness.is_complete(run.path)
+    if not complete and "lotus-collector` is run" in run.traced.lotus_lines[0]:
+        harness.run([harness.COLLECTOR, "--drain"], LOTUS_DIR=tracer.segments)
+    return complete
