@@ -159,7 +159,7 @@ class Run:
 def runs(request, tmp_path_factory, tracers, libraries):
     """{name: Run}, of all cases that are to be tested: they run beside each other, one collector serves them."""
     tracers.append(harness.Tracer(tmp_path_factory.mktemp("hostile")))
-    wanted = {item.callspec.params["name"] for item in request.session.items if hasattr(item, "callspec")}
+    wanted = {item.callspec.params["name"] for item in request.session.items if item.module is request.module}
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         futures = {case.name: pool.submit(Run, case, tracers[-1], tmp_path_factory.mktemp("case"), libraries)
                    for case in CASES if case.name in wanted and case.why_not() is None}
