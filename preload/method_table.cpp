@@ -1,5 +1,7 @@
 #include "method_table.hpp"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -27,14 +29,30 @@ constexpr auto make_trampolines(std::index_sequence<I...>) {
 }
 constexpr auto kTrampolines = make_trampolines(std::make_index_sequence<kMethods>{});
 
+bool store_directly(Method* target, Method value) {
+  const iovec from{&value, sizeof value};
+  const iovec to{target, sizeof value};
+  return process_vm_writev(getpid(), &from, 1, &to, 1, 0) == sizeof value;
+}
+
+// Where that call is not permitted, as in some containers: what is read from a pipe is stored, too.
+bool store_from_pipe(Method* target, Method value) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  // The system call itself: the interposed read counts the program's files.
+  const bool stored = write(ends[1], &value, sizeof value) == sizeof value &&
+                      syscall(SYS_read, ends[0], target, sizeof value) == sizeof value;
+  close(ends[0]);
+  close(ends[1]);
+  return stored;
+}
+
 // Stores the pointer through the kernel, which refuses where memory is read-only instead of faulting.
 bool store(Method* target, Method value) {
   const int saved = errno;
-  const iovec from{&value, sizeof value};
-  const iovec to{target, sizeof value};
-  const ssize_t stored = process_vm_writev(getpid(), &from, 1, &to, 1, 0);
+  const bool stored = store_directly(target, value) || (errno != EFAULT && store_from_pipe(target, value));
   errno = saved;
-  return stored == sizeof value;
+  return stored;
 }
 
 }  // namespace
