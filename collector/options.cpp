@@ -1,11 +1,13 @@
 #include "options.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <lotus/segment.hpp>
 
 namespace lotus::collector {
 namespace {
@@ -29,11 +31,19 @@ std::string temporary_directory() {
 }
 
 // The candidates of the traced processes, in their order; all of them may hold segments.
+// What the usual names end with; see kInitialPidNamespace.
+std::string namespace_suffix() {
+  struct stat status {};
+  const bool told = stat("/proc/self/ns/pid", &status) == 0;
+  return told && status.st_ino != kInitialPidNamespace ? fmt::format("-{}", status.st_ino) : std::string();
+}
+
 std::vector<std::string> default_directories() {
-  const std::string name = fmt::format("lotus-{}", geteuid());
+  const std::string suffix = namespace_suffix();
+  const std::string name = fmt::format("lotus-{}{}", geteuid(), suffix);
   std::vector<std::string> found{"/dev/shm/" + name};
   const std::string runtime = environment("XDG_RUNTIME_DIR");
-  if (runtime.starts_with('/')) found.push_back(runtime + "/lotus");
+  if (runtime.starts_with('/')) found.push_back(runtime + "/lotus" + suffix);
   found.push_back(temporary_directory() + "/" + name);
   return found;
 }

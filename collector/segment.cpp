@@ -69,6 +69,8 @@ SegmentCounters Segment::counters() const {
           load(from.lost_snapshots)};
 }
 
+bool Segment::finished() const { return __atomic_load_n(&shared()->finished, __ATOMIC_ACQUIRE) != 0; }
+
 void Segment::beat(std::uint64_t now_ns) const {
   __atomic_store_n(&shared()->reader_pid, static_cast<std::uint32_t>(getpid()), __ATOMIC_RELAXED);
   __atomic_store_n(&shared()->reader_beat_ns, now_ns, __ATOMIC_RELEASE);

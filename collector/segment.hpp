@@ -53,6 +53,8 @@ class Segment {
 
   // Tells the traced process that somebody reads. `now_ns`: CLOCK_MONOTONIC.
   void beat(std::uint64_t now_ns) const;
+  // The process records no more.
+  bool finished() const;
 
  private:
   SegmentHeader* shared() const { return reinterpret_cast<SegmentHeader*>(mapping_->data()); }

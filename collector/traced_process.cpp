@@ -52,7 +52,7 @@ void TracedProcess::enter_trace(std::uint32_t number, ScannedProcess* earlier, S
 }
 
 bool TracedProcess::dead() {
-  if (!dead_) dead_ = !watch_.alive();
+  if (!dead_) dead_ = segment_->finished() || !watch_.alive();
   return dead_;
 }
 

@@ -27,7 +27,7 @@ py::Object* innermost(py::Object* callable) {
 // The runner's item that this method is, if the runner itself calls it and not one of its operations; else
 // nullptr.
 py::Object* called_by_runner(const MethodDef* definition) {
-  const Context* context = here.context;
+  const Context* context = context_around(__builtin_frame_address(0));
   if (context == nullptr || context->items == nullptr || process.off) return nullptr;
   if (context->kind != Context::Kind::runner && context->kind != Context::Kind::sample) return nullptr;
   py::Object* found = nullptr;

@@ -6,11 +6,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "audit_hook.hpp"
 #include "autostart.hpp"
 #include "callables.hpp"
 #include "classify.hpp"
 #include "config.hpp"
 #include "evaluator.hpp"
+#include "first_process.hpp"
 #include "iterators.hpp"
 #include "names.hpp"
 #include "native/hooks.hpp"
@@ -94,6 +96,7 @@ void attach() {
 
 // Audit events come with the GIL held. Both events of interest have their subject as first argument.
 int audit(const char* event, py::Object* arguments, void*) {
+  if (event[0] == 'c') watch_audit_hooks(event);
   if (!attached) {
     if (std::strcmp(event, "import") == 0 && imports_torch(arguments)) {
       const int saved = errno;
@@ -112,14 +115,12 @@ int audit(const char* event, py::Object* arguments, void*) {
   find_real_files();
   find_real_signals();
   prepare_loaded();
-  using Hook = int (*)(const char*, py::Object*, void*);
-  using AddHook = int (*)(Hook, void*);
-  const auto add = reinterpret_cast<AddHook>(dlsym(RTLD_DEFAULT, "PySys_AddAuditHook"));
-  if (add == nullptr) return;  // not Python
+  if (!add_audit_hook(audit)) return;  // not Python
   remember_stderr();
   remember_library();
-  add(audit, nullptr);
 }
+
+[[gnu::destructor]] void leave_process() { wait_for_trace(); }
 
 }  // namespace
 }  // namespace lotus

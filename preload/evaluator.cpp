@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "classify.hpp"
+#include "config.hpp"
 #include "handlers.hpp"
 #include "names.hpp"
 #include "sampler.hpp"
@@ -55,15 +56,18 @@ void set_extra(py::Object* code, void* extra) {
 [[gnu::noinline]] py::Object* evaluate_with_care(py::ThreadState* state, py::Frame* frame, py::Object* code,
                                                  void* extra) {
   // With an exception pending (a finalizer at an odd moment) nothing may be looked up.
-  if (process.off || py::api.PyErr_Occurred() != nullptr) return evaluate_next(state, frame, 0);
+  if (process.off || here.tangled || py::api.PyErr_Occurred() != nullptr)
+    return evaluate_next(state, frame, 0);
+  const Context* context = context_around(__builtin_frame_address(0));
+  if (here.tangled) return evaluate_next(state, frame, 0);
   if (extra == nullptr) {
     extra = classify(code);
     set_extra(code, extra);
   }
   Call call{state, frame, 0, code, extra == kPlain ? nullptr : static_cast<CodeInfo*>(extra)};
   if (call.info != nullptr && call.info->role != nullptr) return call.info->role->handler(call);
-  if (here.context == nullptr) return call.run();
-  if (here.context->kind == Context::Kind::opaque && !sampler_on) return call.run();
+  if (context == nullptr) return call.run();
+  if (context->kind == Context::Kind::opaque && !sampler_on) return call.run();
   if (call.info == nullptr) call.info = info_of(code);
   if (call.info == nullptr) return call.run();
   return sampler_on ? in_sampled_pipeline(call) : in_pipeline(call);
@@ -104,6 +108,23 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
 }
 
 }  // namespace
+
+void tangle() {
+  if (!here.tangled) note("a thread's calls do not nest (greenlets?): it is no more recorded");
+  here.tangled = true;
+  here.context = nullptr;
+  here.sample = nullptr;
+  here.calls = nullptr;
+}
+
+Context* context_around(const void* frame) {
+  Context* context = here.context;
+  if (context == nullptr) return nullptr;
+  if (reinterpret_cast<const void*>(context) > frame && context->serial == here.context_serial)
+    return context;
+  tangle();
+  return nullptr;
+}
 
 py::Object* Call::run() const { return evaluate_next(state, frame, throwing); }
 

@@ -91,6 +91,7 @@ struct Context {
   py::Object* collate = nullptr;  // fetch
   py::Ssize next_item = 0;
   std::uint64_t samples_end = 0;  // fetch: ticks when the last sample was done
+  std::uint64_t serial = 0;       // of the thread's contexts, from 1
 };
 
 struct BatchName {
@@ -104,6 +105,9 @@ struct PythonThread {
   std::uintptr_t stack_floor =
       UINTPTR_MAX;  // below it, recursion is too deep for hooked calls; MAX: not known yet
   Context* context{};
+  std::uint64_t context_serial{};  // of `context`
+  std::uint64_t serials{};
+  bool tangled{};             // see tangle()
   const PythonCall* calls{};  // inside the pipeline, innermost first
   Context* sample{};          // the innermost sample being made
   const Call* worker{};       // the frame of _worker_loop, in a worker's main thread
@@ -123,21 +127,40 @@ struct PythonThread {
 };
 extern thread_local PythonThread here;
 
+// This thread's calls do not nest: something else than return left one of them. Greenlets do so all the time,
+// and run other calls on the same stack meanwhile, so that a context may not be what it was. Nothing of
+// Python is recorded in this thread any more.
+void tangle();
+
+// The current context, if it is what it was, and that of a call around the one with this frame; else nullptr,
+// and the thread is tangled.
+Context* context_around(const void* frame);
+
 // Puts a context before the current one for the life of the scope.
 class ContextScope {
  public:
-  explicit ContextScope(Context& context) : context_(context), generation_(process.generation) {
+  explicit ContextScope(Context& context)
+      : context_(context), outer_serial_(here.context_serial), generation_(process.generation) {
     context.up = here.context;
+    context.serial = ++here.serials;
     here.context = &context;
+    here.context_serial = context.serial;
   }
   ~ContextScope() {
-    if (generation_ == process.generation) here.context = context_.up;
+    if (generation_ != process.generation) return;
+    if (here.context == &context_ && here.context_serial == context_.serial) {
+      here.context = context_.up;
+      here.context_serial = outer_serial_;
+    } else {
+      tangle();
+    }
   }
   ContextScope(const ContextScope&) = delete;
   ContextScope& operator=(const ContextScope&) = delete;
 
  private:
   Context& context_;
+  std::uint64_t outer_serial_;
   std::uint32_t generation_;
 };
 

@@ -247,7 +247,7 @@ void keep_datasets_visible(py::Object* dataset) {
 }
 
 void note_path(py::Object* path) {
-  Context* sample = here.sample;
+  Context* sample = here.tangled ? nullptr : here.sample;
   if (sample == nullptr || sample->path_known || path == nullptr) return;
   std::string_view text = text_of(path);
   if (is_no_data(text)) return;
@@ -264,7 +264,7 @@ void note_path(py::Object* path) {
 
 void note_opened(const char* path) {
   constexpr std::string_view kStarts[] = {"/etc/", "/usr/lib/", "/usr/share/zoneinfo/", "/usr/share/locale/"};
-  Context* sample = here.sample;
+  Context* sample = here.tangled ? nullptr : here.sample;
   Thread* thread = local.thread;
   if (sample == nullptr || sample->path_known || thread == nullptr) return;
   const std::string_view text(path);
@@ -294,7 +294,7 @@ py::Object* run_sample(Call& call, std::int64_t index) {
   if (result != nullptr && (call.info->traits & kGenerator) != 0 && py::is_none(result))
     kind = Kind::leave_empty;
   leave(span, kind);
-  if (span.generation == process.generation && here.context != nullptr &&
+  if (span.generation == process.generation && !here.tangled && here.context != nullptr &&
       here.context->kind == Context::Kind::fetch) {
     here.context->sampled = true;
     here.context->samples_end = ticks_now();

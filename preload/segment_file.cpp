@@ -126,7 +126,7 @@ bool make_sized(Segment& segment, const Sizes& sizes, int& error) {
   const ProcessIdentity own = own_identity();
   void* memory = nullptr;
   for (unsigned number = 0; memory == nullptr && number < kMaxImages; ++number) {
-    char path[kPathBytes];
+    char(&path)[kPathBytes] = segment.path;
     segment_path(path, session.directory, own.pid, own.start_time, number);
     memory = map_new_file(path, offsets.total, error);
     if (memory == nullptr && error != EEXIST) return false;

@@ -4,6 +4,8 @@
 #include <lotus/ring.hpp>
 #include <lotus/segment.hpp>
 
+#include "session.hpp"
+
 namespace lotus {
 
 struct Segment {
@@ -11,6 +13,7 @@ struct Segment {
   ThreadSlot* slots = nullptr;
   std::uint8_t* chunks = nullptr;
   std::uint64_t bytes = 0;  // mapped
+  char path[kPathBytes] = {};
   RingWriter definitions, events, snapshots;
 
   std::uint8_t* chunk_of(std::uint32_t slot) const {

@@ -81,6 +81,14 @@ bool usable_directory(const char* path) {
          (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
 }
 
+// What the usual names of directories end with; see kInitialPidNamespace.
+void name_namespace(char (&suffix)[32]) {
+  struct stat status {};
+  suffix[0] = '\0';
+  if (stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != kInitialPidNamespace)
+    std::snprintf(suffix, sizeof suffix, "-%llu", static_cast<unsigned long long>(status.st_ino));
+}
+
 // The places for segments in order of preference; LOTUS_DIR is the only one where it is set.
 constexpr int kPlaces = 3;
 bool name_place(int place, char (&path)[kPathBytes]) {
@@ -92,14 +100,16 @@ bool name_place(int place, char (&path)[kPathBytes]) {
     std::snprintf(path, sizeof path, "%.1000s%s%.1000s", here, *here != '\0' ? "/" : "", config.directory);
     return place == 0;
   }
+  char suffix[32];
+  name_namespace(suffix);
   if (place == 0) {
-    std::snprintf(path, sizeof path, "/dev/shm/lotus-%u", geteuid());
+    std::snprintf(path, sizeof path, "/dev/shm/lotus-%u%s", geteuid(), suffix);
   } else if (place == 1) {
-    std::snprintf(path, sizeof path, "%.1900s/lotus", runtime == nullptr ? "" : runtime);
+    std::snprintf(path, sizeof path, "%.1900s/lotus%s", runtime == nullptr ? "" : runtime, suffix);
     return runtime != nullptr && *runtime != '\0';
   } else {
     const bool given = temporary != nullptr && *temporary != '\0';
-    std::snprintf(path, sizeof path, "%.1900s/lotus-%u", given ? temporary : "/tmp", geteuid());
+    std::snprintf(path, sizeof path, "%.1900s/lotus-%u%s", given ? temporary : "/tmp", geteuid(), suffix);
   }
   return true;
 }

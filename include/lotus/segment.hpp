@@ -36,7 +36,11 @@ inline constexpr std::uint64_t kSegmentMagic = 0x31474553'53554f4c;  // "LOUSSEG
 inline constexpr std::uint32_t kSegmentVersion = 2;
 inline constexpr std::uint32_t kReady = 0x52454459;
 inline constexpr std::uint32_t kRings = 3;
-inline constexpr const char* kSegmentSuffix = ".segment";        // <pid>-<start time>[.<n>].segment, see 1
+inline constexpr const char* kSegmentSuffix = ".segment";  // <pid>-<start time>[.<n>].segment, see 1
+// The pid namespace of a machine's start, by its inode. In others, those of containers, which may share
+// /dev/shm with it and with each other, the usual directories have `-<inode>` behind their names: a collector
+// cannot tell which processes of another namespace live.
+inline constexpr std::uint64_t kInitialPidNamespace = 0xEFFFFFFC;
 inline constexpr const char* kCollectorLock = "collector.lock";  // flock()ed by the serving collector
 
 struct SegmentHeader {
@@ -50,7 +54,7 @@ struct SegmentHeader {
   std::uint64_t start_time;     // /proc/<pid>/stat field 22: tells a reused pid apart
   std::uint64_t pid_namespace;  // inode of /proc/self/ns/pid, 0 unknown
   std::uint32_t session_pid;    // the process whose trace this is part of: itself or an ancestor
-  std::uint32_t reserved0;
+  std::uint32_t finished;       // 1: the process records no more, and waits for the file to be removed
   std::uint64_t session_start_time;
 
   ClockSource clock_source;

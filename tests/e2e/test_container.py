@@ -83,6 +83,8 @@ CONDITIONS = [
     *with_malloc("jemalloc", MALLOCS["jemalloc"]),
     *with_malloc("tcmalloc", MALLOCS["tcmalloc"]),
     Condition("fixed addresses", "setarch", "-R", needs=["setarch"]),
+    Condition("first process of a container", "unshare", "--pid", "--mount-proc", "--fork", needs=["root", "unshare"],
+              LOTUS_DIR="{rw}/segments"),
     Condition("nohup", "nohup", needs=["nohup"]),
     Condition("cron's environment", "env", "-i", "HOME=/", "LOGNAME=root", "SHELL=/bin/sh", "PATH=/usr/bin:/bin",
               "LD_PRELOAD={preload}", "LOTUS_OUTPUT={rw}/trace.lotus", "sh", "-c", 'exec "$@"', "sh"),

@@ -14,6 +14,8 @@ COMMANDS = {
     "cmake": ["cmake", "--version"],
     "python": [harness.PYTHON, "-c", "import json, os, subprocess, sys; print(sys.version);"
                " print(subprocess.run(['true']).returncode); os.fork() or os._exit(0); os.wait(); sys.exit(9)"],
+    "python in development mode": [harness.PYTHON, "-X", "dev", "-c", "import os, sys; sys.addaudithook(lambda *_: None);"
+                                   " os.fork() or sys.exit(0); os.wait(); print(sys.flags.dev_mode)"],
     "python that names torch": [harness.PYTHON, "-c", "torch = 1; print('import torch')"],
     "python without torch": [harness.PYTHON, "-S", "-c", "import sys; sys.path[:] = []\n"
                              "try:\n  import torch\nexcept ImportError as error:\n  print(error)"],
