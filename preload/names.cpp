@@ -192,12 +192,15 @@ bool measure_this(std::uint32_t definition) {
   // At this system call the kernel takes the CPU away from a thread whose time slice is over: read after each
   // operation that is shorter than a slice, the clock would move time from operations to what lies between
   // them.
-  constexpr std::uint64_t kLongTicks = 20'000'000;  // several ms
+  constexpr std::uint64_t kLongTicks = 1'000'000;  // some 6 ms
   constexpr std::uint64_t kSeldom = 16;
   const std::uint64_t mean = entry->mean_ticks;
-  const std::uint64_t least = mean == 0 || mean > kLongTicks ? 1 : kSeldom;
-  const std::uint64_t every = mean == 0 ? 1 : 1 + kReadsTicks * kShare / mean;
-  return entry->count++ % (every > least ? every : least) == 0;
+  std::uint64_t every = 1;
+  if (mean != 0 && mean <= kLongTicks) {
+    every += kReadsTicks * kShare / mean;
+    if (every < kSeldom) every = kSeldom;
+  }
+  return entry->count++ % every == 0;
 }
 
 void learn_duration(std::uint32_t definition, std::uint64_t ticks) {

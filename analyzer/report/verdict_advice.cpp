@@ -57,6 +57,7 @@ class Examination {
   Cause cause() const;
   Cause cause_of_no_gain() const;
   Advice advice_of(const Candidate& candidate) const;
+  double computing_percent() const;
   std::string reason(Cause cause) const;
 
   const Recording& recording_;
@@ -192,6 +193,18 @@ void Examination::try_all() {
   consider({"train_step", "a training step of half the time", question});
 }
 
+// Of the fetches: what tells whether more workers than cores can help.
+double Examination::computing_percent() const {
+  double cpu = 0;
+  double whole = 0;
+  for (const auto& epoch : recording_.epochs)
+    for (const auto& batch : epoch.batches) {
+      cpu += batch.fetch_cpu;
+      whole += batch.fetch;
+    }
+  return whole > 0 ? 100 * std::min(1.0, cpu / whole) : 0;
+}
+
 std::size_t Examination::slowest_worker() const {
   const auto& slowness = recording_.slowness;
   const auto slowest = std::max_element(slowness.begin(), slowness.end());
@@ -226,7 +239,9 @@ Cause Examination::cause() const {
     return op.name == top_op_ && op.role == OpRole::loader;
   });
   const double by_workers = gain_of("workers");
-  if (top_share_ >= kDominantOp && !by_loader && gain_of("op") >= enough) return Cause::op;
+  // Where more workers gain as much, a setting is cheaper to change than an operation.
+  if (top_share_ >= kDominantOp && !by_loader && gain_of("op") >= std::max(enough, by_workers))
+    return Cause::op;
   if (gain_of("prefetch") >= enough && gain_of("prefetch") >= kAlmostBest * by_workers) return Cause::uneven;
   if (by_workers >= enough) return Cause::workers;
   if (gain_of("op") >= enough) return Cause::op;
@@ -295,15 +310,18 @@ Advice Examination::advice_of(const Candidate& candidate) const {
   advice.prediction = replay_.predict(candidate.question);
   advice.change = candidate.change;
   advice.gain_percent = candidate.gain;
-  const Achieved& now = replay_.replayed().achieved;
+  const Achieved& now = recording_.achieved;  // what the tables show; the gain is that of the replay
   const Achieved& then = advice.prediction.achieved;
-  const bool less = then.waited_percent() < now.waited_percent() - 0.5;
+  const bool less = then.waited_percent() < replay_.replayed().achieved.waited_percent() - 0.5;
   const std::string wait =
       less ? fmt::format("cut the wait from {} to {}:", human_percent(now.waited_percent()),
                          human_percent(then.waited_percent()))
            : std::string("give");
   advice.message = fmt::format("{} would {} {} instead of {} images/s", candidate.change, wait,
                                human_rate(then.images_per_s()), human_rate(now.images_per_s()));
+  if (candidate.action == std::string_view("workers") && loader_.workers > 0)
+    advice.message +=
+        fmt::format(" (a fetch computes for {} of its time)", human_percent(computing_percent()));
   return advice;
 }
 

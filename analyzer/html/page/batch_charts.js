@@ -5,6 +5,16 @@ const LONG_WAIT = 500;  // ms, the line of the research system
 /** Batches in order of their making. */
 const batchOrder = d3.range(run.batches.count).filter(i => run.batches.start[i] !== MISSING_TIME);
 
+// Takes the pointer anywhere in the drawing area, not only on what is drawn.
+function coverOf(at) {
+  return at.svg.append('rect')
+      .attr('x', at.left)
+      .attr('y', at.top)
+      .attr('width', at.right - at.left)
+      .attr('height', at.bottom - at.top)
+      .attr('fill', 'transparent');
+}
+
 /** values[] in at most `most` groups of neighbours: {at, mean, std, min, max, n}. */
 function grouped(values, most) {
   const size = Math.max(1, Math.ceil(values.length / most)), groups = [];
@@ -65,12 +75,7 @@ function seriesChart(box, width, series, {log = false, limit = null} = {}) {
           .attr('fill', s.fill);
   }
   if (limit) limitLine(at, y(limit), true);
-  const cover = at.svg.append('rect')
-                    .attr('x', at.left)
-                    .attr('y', at.top)
-                    .attr('width', at.right - at.left)
-                    .attr('height', at.bottom - at.top)
-                    .attr('fill', 'transparent');
+  const cover = coverOf(at);
   tooltip.attach(cover, () => {
     const k = x.invert(d3.mouse(at.svg.node())[0]);
     return [
@@ -133,12 +138,7 @@ function percentileChart(box, width, series) {
         .attr('stroke-width', 2)
         .attr('d', d3.line().x(p => x(Math.max(p[0], x.domain()[0]))).y(p => y(p[1])).curve(d3.curveStepAfter));
   limitLine(at, x(LONG_WAIT), false);
-  const cover = at.svg.append('rect')
-                    .attr('x', at.left)
-                    .attr('y', at.top)
-                    .attr('width', at.right - at.left)
-                    .attr('height', at.bottom - at.top)
-                    .attr('fill', 'transparent');
+  const cover = coverOf(at);
   tooltip.attach(cover, () => {
     const t = x.invert(d3.mouse(at.svg.node())[0]);
     return [

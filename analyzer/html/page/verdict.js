@@ -32,7 +32,6 @@ function compareRow(kind, label, value, most, tone, text, interval) {
 /** As recorded and as the replay predicts it, with the 90 % interval. */
 function comparison(verdict, advice) {
   const most = 1.06 * Math.max(verdict.images_per_s, advice.images_per_s_interval[1], advice.images_per_s);
-  const range = (interval, text) => `between ${text(interval[0])} and ${text(interval[1])} in 90 % of resampled runs.`;
   return el(
       'div.compare', el('div.title', 'Images per second'),
       compareRow('now', 'as recorded', verdict.images_per_s, most, 'var(--c9)', rateText(verdict.images_per_s)),
@@ -44,10 +43,11 @@ function comparison(verdict, advice) {
           'now', 'as recorded', verdict.waited_percent_of_loader, 100, 'var(--c9)',
           percentText(verdict.waited_percent_of_loader)),
       compareRow(
-          'then', 'changed', advice.waited_percent, 100, 'var(--wait)', percentText(advice.waited_percent),
+          'then', 'changed', advice.waited_percent, 100, 'var(--train)', percentText(advice.waited_percent),
           advice.waited_percent_interval),
       el('p.how', {style: {fontSize: '12.5px'}},
-         'From a replay of the recorded batches. Images per second: ' + range(advice.images_per_s_interval, rateText)));
+         `Predicted by replaying the recorded batches: ${rateText(advice.images_per_s_interval[0])} to ${
+             rateText(advice.images_per_s_interval[1])} images per second with 90 % confidence, the replay's own error included.`));
 }
 
 function firstChange(verdict) {
@@ -55,9 +55,11 @@ function firstChange(verdict) {
   const nothing = !advice || advice.action === 'none';
   const say = !advice ? 'Too little was recorded to replay the run: trace some more batches of training.' :
                         upperFirst(advice.message) + '.';
-  const more = others.filter(other => other.action !== 'none').map(other => el('li', upperFirst(other.message) + '.'));
+  const gainText = a => ` +${percentText(a.gain_percent)} images per second.`;
+  const more = others.filter(other => other.action !== 'none')
+                   .map(other => el('li', upperFirst(other.message) + '.', el('b', gainText(other))));
   const gain = !nothing && advice.gain_percent > 0 ?
-      el('span.gain', ` +${percentText(advice.gain_percent)} images per second.`) :
+      el('span.gain', gainText(advice)) :
       null;
   return el(
       'div.card.first', {id: 'first-change'},
@@ -66,7 +68,7 @@ function firstChange(verdict) {
             !advice     ? 'What to change' :
                 nothing ? 'Nothing to change' :
                           'Change first'),
-         el('p.say', say, gain), more.length ? el('ul.also', el('li', el('b', 'Then')), more) : null),
+         el('p.say', say, gain), more.length ? el('ul.also', el('li', el('b', 'Or, each by itself')), more) : null),
       nothing || verdict.images_per_s == null ?
           el('div.compare',
              el('p.how',
