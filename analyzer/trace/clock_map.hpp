@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <lotus/clock.hpp>
+#include <vector>
 
 namespace lotus::analyzer {
 
@@ -14,7 +15,7 @@ class ClockMap {
 
   // Takes a calibration pair into account; pairs that were never filled in (zero) are ignored.
   void add(const ClockPair& pair);
-  // Fixes the rate from the earliest and the latest pair.
+  // Fixes the rate: from the earliest and the latest pair, unless the clock was set in between.
   void settle();
 
   // Realtime ns since the epoch.
@@ -37,6 +38,7 @@ class ClockMap {
   ClockSource source() const { return source_; }
 
  private:
+  double usual_rate();
   std::int64_t scaled(double ticks) const {
     const double ns = ticks * ns_per_tick_;
     constexpr double kMost = 4e18;  // a damaged time must not overflow
@@ -49,6 +51,7 @@ class ClockMap {
   double nominal_ns_ = 1;
   bool any_ = false;
   ClockPair earliest_{}, latest_{};
+  std::vector<ClockPair> pairs_;  // until settle()
   double ns_per_tick_ = 1;
   std::int64_t base_ns_ = 0;
   std::int64_t baseline_ns_ = 0;

@@ -55,16 +55,18 @@ class Case:
     """
 
     def __init__(self, name, program, *arguments, code=0, made=None, more=0, before=(), stdin=None, python=(), hides=None,
-                 own=False, root=False, needs=()):
+                 own=False, root=False, asked=None, needs=()):
         self.name, self.program, self.arguments = name, program, arguments
         self.code, self.made, self.more, self.before, self.stdin = code, made, more, before, stdin
         self.python, self.hides, self.own = python, hides, own
-        self.root, self.needs = root, needs
+        self.root, self.asked, self.needs = root, asked, needs
 
     def why_not(self):
         """Why this machine cannot run it; None: it can."""
         if self.root and os.geteuid() != 0:
             return "only root may do this"
+        if self.asked is not None and os.environ.get(self.asked) != "1":
+            return f"disturbs the whole machine: only where {self.asked}=1 asks for it"
         if self.program == "embedding" and ctypes.util.find_library(LIBPYTHON[3:].split(".so")[0]) is None:
             return f"no {LIBPYTHON} here"
         return next((f"no {word} here" for word in self.needs if not shutil.which(word)), None)
@@ -105,6 +107,7 @@ CASES = [
     Case("other namespaces first", "other_namespaces.py", "before", root=True),
     Case("one pid again and again", "same_pid.py", root=True, own=True, needs=["unshare", "flock"],
          before=["unshare", "--pid", "--mount-proc", "--fork", "sh", "-c", OUTLIVED, "sh"]),
+    Case("the clock is set", "set_clock.py", root=True, asked="LOTUS_TEST_SET_CLOCK"),
     native("handlers"),
     native("cancelled"),
     native("cancelled_python"),
