@@ -1,8 +1,5 @@
 """Closes all descriptors but the first three, again and again, between batches and inside samples."""
-import gc
 import os
-import threading
-import time
 
 import work
 
@@ -17,10 +14,7 @@ def closing(index):
 
 
 def close_all():
-    """Once what the loaders used is closed: multiprocessing's threads and objects would complain."""
-    gc.collect()
-    while threading.active_count() > 1:
-        time.sleep(0.01)
+    work.settle()  # multiprocessing's threads and objects would complain
     os.closerange(3, 65536)
 
 

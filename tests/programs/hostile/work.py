@@ -2,6 +2,8 @@
 
 A program prints what it makes. Its last line, `fetches N`, says how many batches were made in its processes.
 """
+import gc
+import threading
 import time
 
 from torch.utils.data import DataLoader, Dataset
@@ -60,6 +62,13 @@ def epoch(trap=None, workers=2, samples=SAMPLES, name="", show=print, **options)
     for batch in DataLoader(Items(trap, samples), batch_size=BATCH, num_workers=workers, **options):
         show(name, *batch, flush=True)
         batches.append(batch)
+
+
+def settle():
+    """Waits until what the loaders used is gone: multiprocessing's threads go on for a moment."""
+    gc.collect()
+    while threading.active_count() > 1:
+        time.sleep(0.01)
 
 
 def end(more=0, times=1):
