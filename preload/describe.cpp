@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "classify.hpp"
+#include "ranks.hpp"
 #include "recorder.hpp"
 #include "session.hpp"
 
@@ -47,6 +48,8 @@ void describe_process() {
   define<Kind::process>(header.pid, header.parent_pid, python, std::string_view(session.program),
                         command_line(arguments), std::string_view(directory), std::string_view(host),
                         usable_cores(), measure_pair_ps(), text_of(version.get()));
+  if (const Rank& rank = rank_of_process(); rank.known())
+    define<Kind::rank>(rank.rank, rank.world, rank.local);
 }
 
 }  // namespace lotus

@@ -32,6 +32,9 @@ py::Object* recv_bytes(Call& call);
 py::Object* reduce_storage(Call& call);
 py::Object* rebuild_storage(Call& call);
 
+// ranks.cpp
+py::Object* init_process_group(Call& call);
+
 // pipeline.cpp: any frame below a fetch
 py::Object* in_pipeline(Call& call);
 

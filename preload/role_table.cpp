@@ -31,6 +31,7 @@ constexpr Role kRoles[] = {
     {"multiprocessing/reduction.py",      "dumps",            pickle_dumps,     {"obj"}},
     {"multiprocessing/connection.py",     "send_bytes",       send_bytes,       {}},
     {"multiprocessing/connection.py",     "recv_bytes",       recv_bytes,       {}},
+    {"torch/distributed/distributed_c10d.py", "init_process_group", init_process_group, {"rank", "world_size"}},
     // clang-format on
 };
 

@@ -27,6 +27,11 @@ bool is_batch(py::Object* result, std::uint64_t& index, py::Object*& data) {
   return std::strcmp(py::type_name(py::type_of(data)), "_IterableDatasetStopIteration") != 0;
 }
 
+// Where PyTorch counts a batch as consumed: up to 2.5 inside of _process_data, later before it is called. Found out at
+// the first batch that a process consumes, which has always just been received.
+enum class Counted : std::uint8_t { unknown, before, inside };
+constinit Counted consumed_is_counted = Counted::unknown;
+
 py::Object* iterator_init(Call& call, py::Object* self, py::Object* loader) {
   Iterator* known = find_iterator(self);
   if (known != nullptr && known->initialising) return call.run();  // the base class's part
@@ -132,13 +137,13 @@ py::Object* process_data(Call& call) {
   // Just delivered (in order, or in_order=False), or taken from those that came too early.
   const bool just_received =
       iterator->received_data != nullptr && iterator->received_data == role_local(call, 1);
-  // Newer versions, which also pass the worker, have counted the batch already; older ones count it in here.
-  const std::uint64_t counted = call.info->arguments >= 3 ? 1 : 0;
   const std::uint64_t expected = counter(self, names._rcvd_idx);
-  const std::uint64_t batch =
-      just_received ? iterator->received_batch : expected - (expected > 0 ? counted : 0);
+  const std::uint64_t counted = consumed_is_counted == Counted::before && expected > 0 ? 1 : 0;
+  const std::uint64_t batch = just_received ? iterator->received_batch : expected - counted;
   const Span span = enter<Kind::consume>(iterator->id, iterator->reset, batch);
   py::Object* result = call.run();
+  if (consumed_is_counted == Counted::unknown && result != nullptr && span.generation == process.generation)
+    consumed_is_counted = counter(self, names._rcvd_idx) > expected ? Counted::inside : Counted::before;
   leave(span, how_left(result));
   return result;
 }

@@ -11,6 +11,7 @@
 #include <lotus/trace.hpp>
 
 #include "config.hpp"
+#include "ranks.hpp"
 
 namespace lotus {
 
@@ -253,6 +254,13 @@ bool find_session() {
   const ProcessIdentity own = own_identity();
   session.pid = own.pid;
   session.start_time = own.start_time;
+  if (const std::uint32_t launcher = launcher_of_ranks(); launcher != 0) {
+    session.pid = launcher;
+    session.start_time = identify(launcher).start_time;
+    // One of them prints the line: the first of this machine, where that is known.
+    const Rank& mine = rank_of_process();
+    session.first = mine.local < 0 ? mine.rank == 0 : mine.local == 0;
+  }
   name_program();
   name_output();
   return true;

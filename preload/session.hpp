@@ -1,8 +1,9 @@
 // Which trace this process belongs to, and where things lie on disk.
 //
 // A session is one traced program with all its descendants. A forked child inherits it in memory; a
-// spawned one finds it in the segment of its nearest traced ancestor; a process that has neither is the
-// first of a session of its own, and the only one that prints a line.
+// spawned one finds it in the segment of its nearest traced ancestor; the ranks of a distributed run, whose
+// launcher records nothing itself, meet in a session with the launcher's name. A process that has none of
+// these is the first of a session of its own. One process of a session prints a line.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +18,7 @@ inline constexpr std::size_t kPathBytes = sizeof(SegmentHeader::output);
 
 struct Session {
   bool known = false;
-  bool first = false;  // this process started it
+  bool first = false;  // this process started it, or speaks for the ranks that did
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;
   int place = 0;                    // which of the places for segments `directory` is

@@ -6,10 +6,12 @@
 #include "commands/command.hpp"
 #include "html/fan.hpp"
 #include "html/page.hpp"
+#include "ranks/collector.hpp"
 #include "report/collector.hpp"
 #include "report/report.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
+#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 struct Options {
   std::vector<std::string> traces;
   bool json = false;
+  bool by_rank = false;
   std::optional<std::string> html;
   bool force = false;
 };
@@ -48,6 +51,24 @@ void report(const Options& options) {
   print_report(collector.take(), options.json);
 }
 
+void report_ranks(const Options& options) {
+  const Traces traces = opened(chosen_traces(options.traces));
+  RankCollector collector;
+  for (const auto& trace : traces) {
+    collector.begin(*trace);
+    read_trace(*trace, collector);
+    collector.end();
+  }
+  const RankFindings findings = collector.take();
+  if (findings.ranks.empty())
+    throw Unusable(
+        traces.front()->source.path() +
+        ": no process of it belongs to a rank; only runs of several ranks, as under torchrun, have them");
+  Output out;
+  out.write(options.json ? json_text(ranks_json(findings)) : ranks_text(findings, Terminal::of(out.file())));
+  out.close();
+}
+
 void write_page(const Options& options) {
   const Traces traces = opened(chosen_traces(options.traces));
   Output out(*options.html, options.force);
@@ -75,8 +96,13 @@ Run prepare_report(CLI::App& app) {
   auto* html = app.add_option("--html", options->html, "write them as a page for the browser, - for stdout")
                    ->type_name("OUT")
                    ->excludes(json);
+  app.add_flag("--by-rank", options->by_rank,
+               "the ranks of a distributed run side by side: which holds the others up")
+      ->excludes(html);
   app.add_flag("--force", options->force, "replace the page if it exists")->needs(html);
-  return [options] { options->html ? write_page(*options) : report(*options); };
+  return [options] {
+    options->html ? write_page(*options) : options->by_rank ? report_ranks(*options) : report(*options);
+  };
 }
 
 }  // namespace lotus::analyzer

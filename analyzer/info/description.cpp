@@ -16,6 +16,7 @@ Json process_json(const Trace& trace, const Process& process, const Reading& rea
                {"pid", process.pid},
                {"parent_pid", process.parent_pid},
                {"worker", process.worker_of ? Json(process.worker_of->worker) : Json(nullptr)},
+               {"rank", process.rank ? Json(process.rank->rank) : Json(nullptr)},
                {"program", process.program},
                {"arguments", process.arguments},
                {"directory", process.directory},

@@ -34,6 +34,7 @@ std::string section(const Terminal& terminal, const char* title, const std::stri
 std::string processes_text(const Json& json, const Terminal& terminal) {
   Table table({{"pid"},
                {"worker"},
+               {.title = "rank", .importance = 4},
                {.title = "program", .right = false, .flexible = true},
                {.title = "python", .right = false, .importance = 2},
                {.title = "torch", .right = false, .importance = 2},
@@ -48,10 +49,10 @@ std::string processes_text(const Json& json, const Terminal& terminal) {
     const double ns =
         any ? static_cast<double>(p["last_ns"].get<std::int64_t>() - p["first_ns"].get<std::int64_t>()) : 0;
     const std::string program = text_of(p["program"]) + " " + text_of(p["arguments"]);
-    table.add({text_of(p["pid"]), text_of(p["worker"]), program, text_of(p["python"]), text_of(p["torch"]),
-               text_of(p["cores"]), std::to_string(p["threads"].size()), count(p["records"]),
-               p.contains("lost_events") ? count(p["lost_events"]) : "-", fmt::format("{:.3f}", ns / 1e9),
-               p["ended"].get<bool>() ? "seen" : "not seen"});
+    table.add({text_of(p["pid"]), text_of(p["worker"]), text_of(p["rank"]), program, text_of(p["python"]),
+               text_of(p["torch"]), text_of(p["cores"]), std::to_string(p["threads"].size()),
+               count(p["records"]), p.contains("lost_events") ? count(p["lost_events"]) : "-",
+               fmt::format("{:.3f}", ns / 1e9), p["ended"].get<bool>() ? "seen" : "not seen"});
   }
   return table.text(terminal);
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "report/report.hpp"
 #include "report/sections.hpp"
@@ -39,7 +40,12 @@ std::string context_text(const Findings& f, const Terminal& terminal) {
       fmt::format("{}: {} process{}, {} worker{}, {}, {} events", files, f.processes,
                   f.processes == 1 ? "" : "es", f.workers.size(), f.workers.size() == 1 ? "" : "s",
                   human_time(f.duration), human_count(f.quality.events));
-  return terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n";
+  std::set<std::uint64_t> ranks;
+  for (const auto& loader : f.loaders)
+    if (loader.training->rank) ranks.insert(loader.training->rank->rank);
+  const std::string hint =
+      ranks.size() > 1 ? fmt::format("; {} ranks: --by-rank sets them side by side", ranks.size()) : "";
+  return terminal.styled(Style::dim, wrapped(facts + hint, terminal.width)) + "\n";
 }
 
 std::string section(const Terminal& terminal, const std::string& title, const std::string& note,

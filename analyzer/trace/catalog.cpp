@@ -11,6 +11,13 @@ OpRole role_of(std::uint64_t code) {
   return code <= static_cast<std::uint64_t>(OpRole::runner) ? static_cast<OpRole>(code) : OpRole::transform;
 }
 
+// multiprocessing gives the program's main module another name in processes that it spawns.
+std::string same_in_spawned(std::string_view qualified) {
+  constexpr std::string_view kSpawned = "__mp_main__.";
+  if (!qualified.starts_with(kSpawned)) return std::string(qualified);
+  return "__main__." + std::string(qualified.substr(kSpawned.size()));
+}
+
 }  // namespace
 
 const Loader* Process::loader_of(std::uint64_t iterator) const {
@@ -86,7 +93,7 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       target.threads[static_cast<std::uint32_t>(u[0])] = {u[1], std::string(record.s[2])};
       return;
     case Kind::op_def:
-      target.ops.slot(u[0]) = &intern(role_of(u[1]), std::string(record.s[2]), std::string(record.s[3]),
+      target.ops.slot(u[0]) = &intern(role_of(u[1]), std::string(record.s[2]), same_in_spawned(record.s[3]),
                                       std::string(record.s[4]), u[5]);
       return;
     case Kind::loader:
@@ -102,6 +109,9 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       return;
     case Kind::hook:
       target.hooks[u[0]] = {std::string(record.s[1]), std::string(record.s[2])};
+      return;
+    case Kind::rank:
+      target.rank = {u[0], u[1], record.z(2)};
       return;
     case Kind::worker_link:
       links_.emplace(u[2], Link{{&target, u[0], u[1]}, ticks});
@@ -123,6 +133,9 @@ void Catalog::link_workers() {
     }
     if (nearest != nullptr) process->worker_of = nearest->of;
   }
+  for (auto& [number, process] : processes_)
+    if (process->worker_of && process->worker_of->training->rank)
+      process->rank = process->worker_of->training->rank;
 }
 
 }  // namespace lotus::analyzer

@@ -75,6 +75,12 @@ struct Hook {
   std::string name, library;
 };
 
+// Which rank of a distributed training run a process belongs to.
+struct RankOf {
+  std::uint64_t rank = 0, world = 0;
+  std::int64_t local = -1;  // among those of its machine; -1: unknown
+};
+
 struct Process;
 
 // Which iterator a worker process works for.
@@ -94,6 +100,7 @@ struct Process {
   std::optional<ProcessEndFrame> end;
   std::optional<WorkerOf> worker_of;
   std::optional<Sampling> sampling;
+  std::optional<RankOf> rank;  // of a worker: that of its training process
 
   std::map<std::uint32_t, Thread> threads;  // by stream
   OpTable ops;
@@ -117,7 +124,7 @@ class Catalog {
 
   // Takes over one definition record, made at `ticks` by process `number`.
   void define(std::uint32_t number, const Record& record, std::uint64_t ticks);
-  // Once all definitions are known: finds out whose workers the processes are.
+  // Once all definitions are known: finds out whose workers, and so of which rank, the processes are.
   void link_workers();
 
   const std::map<std::uint32_t, std::unique_ptr<Process>>& processes() const { return processes_; }

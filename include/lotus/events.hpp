@@ -84,6 +84,8 @@ enum class Shape : std::uint8_t {
   ROW(module_gone,   73, definition, "id:u")        /* unloaded */                                  \
   ROW(code,          74, definition, "id:u name:s file:s line:u")   /* a Python function in snapshots */ \
   ROW(hook,          75, definition, "id:u name:s library:s")       /* a native entry point that is timed */ \
+  ROW(rank,          76, definition, "rank:u world:u local:z")      /* of a distributed training run; local: among \
+                                                       those of this machine, -1 unknown */         \
   /* ---- definitions by the collector, for all processes (FrameHeader.process 0) ---- */          \
   ROW(binary,        96, definition, "id:u path:s build_id:s")                                      \
   ROW(location,      97, definition, "id:u binary:u offset:u")      /* virtual address in the file; binary 0: \

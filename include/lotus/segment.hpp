@@ -53,7 +53,7 @@ struct SegmentHeader {
   std::uint32_t pid, parent_pid;
   std::uint64_t start_time;     // /proc/<pid>/stat field 22: tells a reused pid apart
   std::uint64_t pid_namespace;  // inode of /proc/self/ns/pid, 0 unknown
-  std::uint32_t session_pid;    // the process whose trace this is part of: itself or an ancestor
+  std::uint32_t session_pid;    // the process whose trace this is part of: itself, an ancestor or a launcher
   std::uint32_t finished;       // 1: the process records no more, and waits for the file to be removed
   std::uint64_t session_start_time;
 

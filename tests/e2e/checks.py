@@ -41,7 +41,7 @@ def ops(pair, names=None, renamed=None):
     `renamed`: the tracer's name of an operation where it is not the program's.
     """
     interrupted, calls = [], 0
-    for name, truth, off in _compared(pair, names, renamed):
+    for name, truth, off in compared(pair, names, renamed):
         interrupted += [(name, ns) for ns in off if abs(ns) > INTERRUPTED_NS]
         calls += len(off)
         total = sum(call.ns for call in truth)
@@ -57,14 +57,14 @@ def ops_from_outside(pair, names=None, renamed=None):
     likes to run something else. So no call may have taken longer than the program says, and the twentieth
     of them that was not disturbed may not be shorter by more than 2 % or 10 µs.
     """
-    for name, truth, off in _compared(pair, names, renamed):
+    for name, truth, off in compared(pair, names, renamed):
         assert max(off) <= CALL_NS, (name, max(off))
         allowed = max(SHARE * statistics.median(call.ns for call in truth), CALL_NS)
         nearest = sorted(abs(ns) for ns in off)[: max(1, len(off) // 20)]
         assert max(nearest) <= allowed, (name, max(nearest))
 
 
-def _compared(pair, names, renamed):
+def compared(pair, names=None, renamed=None):
     """(name, the program's Calls, differences in ns) of each operation; counts and the report's sums are right."""
     table = pair.trace.ops()
     for name, truth in pair.truth.ops.items():

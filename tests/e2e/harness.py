@@ -1,7 +1,9 @@
 """Runs a program with and without the tracer, and reads what the tracer wrote.
 
-LOTUS_BUILD names the build directory (default: build/release of this checkout).
+LOTUS_BUILD names the build directory (default: build/release of this checkout), LOTUS_TEST_PYTHON the Python that
+the programs run with (default: the one of the tests), LOTUS_TEST_ROOT the directory that it takes for /, if another.
 """
+import functools
 import json
 import os
 import pathlib
@@ -22,7 +24,8 @@ COLLECTOR = BUILD / "bin/lotus-collector"
 ANALYZE = BUILD / "bin/lotus-analyze"
 PROGRAMS = SOURCE / "tests/programs"
 FAKE_TORCH = SOURCE / "tests/fake_torch"
-PYTHON = sys.executable
+PYTHON = os.environ.get("LOTUS_TEST_PYTHON", sys.executable)
+ROOT = os.environ.get("LOTUS_TEST_ROOT", "")
 PATIENCE = 60  # seconds that anything may take before it counts as hung
 
 
@@ -74,6 +77,15 @@ def run(command, cwd=None, timeout=PATIENCE, stdin=None, **environment):
         os.killpg(process.pid, signal.SIGKILL)
         raise
     return Outcome(process, stdout, stderr)
+
+
+@functools.cache
+def lacks(*modules):
+    """What the programs' Python cannot import of these, as a reason to skip a test; None: nothing."""
+    code = ("import importlib, sys\nfor name in sys.argv[1:]:\n  try: importlib.import_module(name)\n"
+            "  except Exception as error: print(f'{name} cannot be imported: {error}')")
+    told = run([PYTHON, "-c", code, *modules]).stdout.decode().splitlines() if modules else []
+    return told[0] if told else None
 
 
 def wait_until(condition, what, timeout=PATIENCE):
@@ -218,5 +230,14 @@ def pure_program(*options, data, python=PYTHON):
 
 
 def program(name, *options, data=None, python=PYTHON):
-    """The command line of a test program."""
+    """The command line of a test program; skips the test where the programs' Python cannot run it."""
+    source = (PROGRAMS / f"{name}.py").read_text()
+    needs = [module for module in ("numpy", "PIL", "torchvision")
+             if f"import {module}" in source or f"from {module}" in source]
+    if "import timed" in source:
+        needs.append("torchvision")
+    if python == PYTHON and (reason := lacks(*needs)):
+        import pytest  # scripts that use this module do without it
+
+        pytest.skip(reason)
     return [python, PROGRAMS / f"{name}.py", *(["--data", data] if data else []), *options]

@@ -1,6 +1,4 @@
 """Files that C code opens become the path of the sample; calls and bytes of file I/O and OpenCV are exact."""
-import subprocess
-
 import pytest
 
 import checks
@@ -8,14 +6,10 @@ import harness
 import native_reader
 
 
-def has(module):
-    return subprocess.run([harness.PYTHON, "-c", f"import {module}"], capture_output=True).returncode == 0
-
-
 @pytest.fixture(params=["imread", "fopen", "open", "fromfile", "every"])
 def run(request, pair, photos):
-    if request.param == "imread" and not has("cv2"):
-        pytest.skip("no OpenCV here")
+    if request.param == "imread" and (reason := harness.lacks("cv2")):
+        pytest.skip(reason)
     command = harness.program("c_files", "--opener", request.param, "--workers", "1", data=photos)
     return pair(request.param, command)
 

@@ -1,4 +1,5 @@
 """liblotus.so in processes that it has no business in: the same output, and nothing made."""
+import re
 import shutil
 
 import pytest
@@ -12,6 +13,10 @@ COMMANDS = {
     "ls": ["ls", "-l", "/usr"],
     "sort": ["sort", "-r", "/etc/passwd"],
     "cmake": ["cmake", "--version"],
+    "busybox": ["busybox", "sh", "-c", "busybox seq 3 | busybox sort -r; exit 4"],
+    "pip": [harness.PYTHON, "-m", "pip", "--version"],
+    "web server": harness.program("web"),
+    "notebook": harness.program("notebook"),
     "python": [harness.PYTHON, "-c", "import json, os, subprocess, sys; print(sys.version);"
                " print(subprocess.run(['true']).returncode); os.fork() or os._exit(0); os.wait(); sys.exit(9)"],
     "python in development mode": [harness.PYTHON, "-X", "dev", "-c", "import os, sys; sys.addaudithook(lambda *_: None);"
@@ -22,8 +27,15 @@ COMMANDS = {
 }
 
 
+NEEDS = {"pip": ["pip"], "notebook": ["jupyter_client", "ipykernel"]}
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_same_output_and_nothing_made(name, tracer):
+    if shutil.which(COMMANDS[name][0]) is None:
+        pytest.skip(f"no {COMMANDS[name][0]} here")
+    if reason := harness.lacks(*NEEDS.get(name, [])):
+        pytest.skip(reason)
     bare = harness.run(COMMANDS[name])
     traced = harness.run(COMMANDS[name], cwd=tracer.directory, **tracer.environment())
     assert (bare.code, bare.stdout, bare.stderr) == (traced.code, traced.stdout, traced.stderr)
@@ -38,6 +50,25 @@ def test_compiler_and_its_children(tracer, tmp_path_factory):
     assert (compiled.code, compiled.stdout, compiled.stderr) == (0, b"", b"")
     assert harness.run([directory / "seven"], **tracer.environment()).code == 7
     assert list(tracer.directory.iterdir()) == tracer.left() == []
+
+
+def test_test_runner(tracer, tmp_path):
+    """pytest, with a failing test."""
+    if reason := harness.lacks("pytest"):
+        pytest.skip(reason)
+    tests = tmp_path / "test_numbers.py"
+    tests.write_text("import pytest\n@pytest.mark.parametrize('n', range(9))\ndef test(n): assert n % 5 != 4\n")
+    command = [harness.PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests]
+
+    def told(outcome):
+        return outcome.code, re.sub(rb" in [0-9.]+s", b"", outcome.stdout), outcome.stderr
+
+    bare = harness.run(command)
+    assert bare.code == 1 and b"1 failed, 8 passed" in bare.stdout
+    traced_in = tracer.directory / "traced"
+    traced_in.mkdir()
+    assert told(harness.run(command, cwd=traced_in, **tracer.environment())) == told(harness.run(command, cwd=traced_in))
+    assert list(traced_in.iterdir()) == tracer.left() == []
 
 
 def test_importing_torch_alone_makes_no_trace(tracer):

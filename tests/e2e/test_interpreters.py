@@ -1,43 +1,12 @@
-"""Every CPython on the machine, with a stand-in for PyTorch and a pipeline in pure Python.
-
-LOTUS_PYTHON names the interpreters, separated by colons; else all that can be found are taken.
-"""
-import os
-import pathlib
-import shutil
-import subprocess
-
+"""Every CPython on the machine, with a stand-in for PyTorch and a pipeline in pure Python."""
 import pytest
 
 import checks
 import harness
+import interpreters
+from interpreters import NEWEST, OLDEST
 
-OLDEST, NEWEST = (3, 9), (3, 14)
-
-
-def version(path):
-    code = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
-    answer = subprocess.run([path, "-c", code], capture_output=True, text=True)
-    words = answer.stdout.split()
-    return tuple(map(int, words[:3])) if answer.returncode == 0 and words[3:] == ["cpython"] else None
-
-
-def interpreters():
-    """{(major, minor, patch): path}, one for each version found."""
-    if "LOTUS_PYTHON" in os.environ:
-        paths = os.environ["LOTUS_PYTHON"].split(":")
-    else:
-        paths = [*sorted(pathlib.Path.home().glob(".pyenv/versions/*/bin/python3")),
-                 *sorted(pathlib.Path("/usr/local/bin").glob("python3.[0-9]*[0-9]")),
-                 *filter(None, (shutil.which(f"python3.{minor}") for minor in range(6, 16)))]
-    found = {}
-    for path in map(str, paths):
-        if "/shims/" not in path and (known := version(path)) is not None:
-            found.setdefault(known, path)
-    return found
-
-
-FOUND = interpreters()
+FOUND = interpreters.found()
 SUPPORTED = {f"{v[0]}.{v[1]}": path for v, path in FOUND.items() if OLDEST <= v[:2] <= NEWEST}
 OTHERS = {".".join(map(str, v)): path for v, path in FOUND.items() if v[:2] < OLDEST and v >= (3, 6)}
 CASES = {
@@ -78,12 +47,13 @@ def test_truth(python, case, pair, texts):
     assert run.trace.info["processes"][0]["python"].startswith(python + ".")
 
 
+@pytest.mark.parametrize("shape", ["2.6", "2"])
 @pytest.mark.parametrize("python", sorted(SUPPORTED))
-def test_newer_shape_of_the_loader(python, pair, texts):
+def test_newer_shape_of_the_loader(python, shape, pair, texts):
     """In and out of order, the loader of newer PyTorch counts in another place."""
-    run = run_both(pair, SUPPORTED[python], "uneven", texts, "--kind", "uneven", shape="2")
+    run = run_both(pair, SUPPORTED[python], "uneven", texts, "--kind", "uneven", shape=shape)
     checks.everything(run)
-    run = run_both(pair, SUPPORTED[python], "any-order", texts, "--kind", "uneven", "--any-order", shape="2")
+    run = run_both(pair, SUPPORTED[python], "any-order", texts, "--kind", "uneven", "--any-order", shape=shape)
     checks.same(run)
     checks.whole(run)
     checks.ops(run)

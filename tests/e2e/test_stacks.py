@@ -27,7 +27,7 @@ def trace(tmp_path_factory, tracers, photos):
 @pytest.fixture(scope="module")
 def locations(trace):
     """The native ones; of inlined functions the outermost."""
-    paths = {record["id"]: record["path"] for record in trace.named("binary")}
+    paths = {record["id"]: in_root(record["path"]) for record in trace.named("binary")}
     functions = {record["id"]: record for record in trace.named("function")}
     outermost = {}
     for frame in sorted(trace.named("frame"), key=lambda frame: frame["frame_depth"]):
@@ -37,10 +37,15 @@ def locations(trace):
             for record in trace.named("location") if record["binary"] != 0]
 
 
+def in_root(path):
+    """Where the tests find a library of the program; the vDSO is no file."""
+    return harness.ROOT + path if path.startswith("/") else path
+
+
 def by_path(locations, source):
     found = collections.defaultdict(list)
     for location in locations:
-        if location.source == source and location.path.startswith("/"):  # the vDSO is no file
+        if location.source == source and location.path.startswith("/"):
             found[location.path].append(location)
     assert found
     return found

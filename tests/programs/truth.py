@@ -26,18 +26,20 @@ is no work for the garbage collector, which would else run just behind the end o
 process or in its parent: in the training loop after each batch, in a worker when it ends. Without it
 nothing is written and no class of PyTorch is touched.
 """
+import collections
 import functools
 import json
 import multiprocessing.util
 import os
 import sys
+import threading
 import time
 
 now = time.perf_counter_ns
-_records = []
+_records = collections.deque()  # of all threads
 log = _records.append
 _VARIABLE = "TRUTH_PREFIX"  # in the environment: spawned workers inherit it
-_starting = None  # (loader, epoch) while iter(loader) runs
+_starting = threading.local()  # .whose: (loader, epoch) while iter(loader) runs
 
 
 def start(prefix):
@@ -65,12 +67,21 @@ def _hold_threads_back():
 def flush():
     """Writes what was logged since the last call, in one write."""
     prefix = os.environ.get(_VARIABLE)
-    if prefix is not None and _records:
-        line = {"pid": os.getpid(), "realtime_offset": time.time_ns() - now(), "records": _records}
+    records = list(_taken())
+    if prefix is not None and records:
+        line = {"pid": os.getpid(), "realtime_offset": time.time_ns() - now(), "records": records}
         file = os.open(f"{prefix}.{os.getpid()}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.write(file, json.dumps(line).encode() + b"\n")
         os.close(file)
-    _records.clear()
+
+
+def _taken():
+    """What was logged; another thread may take its share at the same time."""
+    while True:
+        try:
+            yield _records.popleft()
+        except IndexError:
+            return
 
 
 def discard():
@@ -80,16 +91,15 @@ def discard():
 
 def watch(loader, name="train", epoch=0):
     """Yields what `for batch in loader` yields and logs each step of the iterator."""
-    global _starting
     if _VARIABLE not in os.environ:
         yield from loader
         return
-    _starting = (name, epoch)
+    _starting.whose = (name, epoch)
     begin = now()
     iterator = iter(loader)
     log(("iter", name, epoch, begin, now()))
-    iterator.truth = _starting
-    _starting = None
+    iterator.truth = _starting.whose
+    _starting.whose = None
     while True:
         begin = now()
         try:
@@ -104,7 +114,7 @@ def watch(loader, name="train", epoch=0):
 
 
 def _whose(iterator):
-    return _starting or getattr(iterator, "truth", ("?", -1))
+    return getattr(_starting, "whose", None) or getattr(iterator, "truth", ("?", -1))
 
 
 def _replace(owner, method):

@@ -9,8 +9,10 @@ from . import _utils
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, _InfiniteConstantSampler
 
-# From PyTorch 2.7 on, _next_data counts `_rcvd_idx` before it calls _process_data, which did so before.
-COUNTS_BEFORE = os.environ.get("LOADER_SHAPE", "1") == "2"
+# From PyTorch 2.6 on, _next_data counts `_rcvd_idx` before it calls _process_data, which did so before; and from 2.7 on
+# it also passes the worker.
+SHAPE = os.environ.get("LOADER_SHAPE", "1")
+COUNTS_BEFORE, PASSES_WORKER = SHAPE in ("2", "2.6"), SHAPE == "2"
 
 
 class _DatasetKind:
@@ -224,7 +226,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 if not COUNTS_BEFORE:
                     return self._process_data(data)
                 self._rcvd_idx += 1
-                return self._process_data(data, worker_id)
+                return self._process_data(*((data, worker_id) if PASSES_WORKER else (data,)))
             idx, data = self._get_data()
             self._tasks_outstanding -= 1
             if isinstance(data, _utils.worker._IterableDatasetStopIteration):
@@ -239,10 +241,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 if not COUNTS_BEFORE:
                     return self._process_data(data)
                 self._rcvd_idx += 1
-                return self._process_data(data, worker_id)
+                return self._process_data(*((data, worker_id) if PASSES_WORKER else (data,)))
             if not self._in_order:
                 worker_id = self._task_info.pop(idx)[0]
-                return self._process_data(data, worker_id)
+                return self._process_data(*((data, worker_id) if PASSES_WORKER else (data,)))
             self._task_info[idx] += (data,)
 
     def _try_put_index(self):
@@ -261,7 +263,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._tasks_outstanding += 1
         self._send_idx += 1
 
-    if COUNTS_BEFORE:
+    if PASSES_WORKER:
 
         def _process_data(self, data, worker_id):
             self._try_put_index()
@@ -272,7 +274,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     else:
 
         def _process_data(self, data):
-            self._rcvd_idx += 1
+            self._rcvd_idx += not COUNTS_BEFORE
             self._try_put_index()
             if isinstance(data, _utils.worker.ExceptionWrapper):
                 data.reraise()

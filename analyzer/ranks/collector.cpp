@@ -1,0 +1,81 @@
+#include "ranks/collector.hpp"
+
+#include <algorithm>
+
+namespace lotus::analyzer {
+
+void RankCollector::begin(const Trace& trace) {
+  trace_ = &trace;
+  findings_.files.push_back(trace.source.path());
+}
+
+RankFinding* RankCollector::finding_of(const Process& process) {
+  if (!process.rank) return nullptr;
+  findings_.world = std::max(findings_.world, process.rank->world);
+  RankFinding& finding = ranks_[process.rank->rank];
+  finding.rank = process.rank->rank;
+  finding.local = process.rank->local;
+  finding.host = process.host;
+  return &finding;
+}
+
+void RankCollector::on_span(const Span& span) {
+  RankFinding* finding = finding_of(*span.stream.process);
+  if (finding == nullptr || span.ended == Ended::lost) return;
+  const std::int64_t took = ns(span.data.start, span.end);
+  switch (span.kind()) {
+    case Kind::op:
+      if (span.is_op()) finding->ops[span.data.op->name].add(took);
+      return;
+    case Kind::fetch:
+      if (span.fetched() == Fetched::made) finding->fetch.add(took);
+      return;
+    case Kind::worker_loop:
+      finding->workers.insert(span.stream.process);
+      return;
+    case Kind::next:
+      return on_next(*finding, span);
+    default:
+      return;
+  }
+}
+
+// Training runs from the end of a __next__ that gave a batch to the start of the following one.
+void RankCollector::on_next(RankFinding& finding, const Span& span) {
+  const Process& process = *span.stream.process;
+  finding.training.insert(process.pid);
+  Iteration& iteration = iterations_[{&process, span.data.fields[0], span.data.fields[1]}];
+  if (iteration.stepping) finding.step.add(ns(iteration.last, span.data.start));
+  const auto took = static_cast<double>(ns(span.data.start, span.end));
+  finding.next += took;
+  if (iteration.first != kUnknown) finding.next_later += took;
+  iteration.first = std::min(iteration.first, span.data.start);
+  iteration.last = span.end;
+  iteration.stepping = span.ended == Ended::returned;
+}
+
+void RankCollector::on_batch(const Batch& batch) {
+  RankFinding* finding = finding_of(*batch.key.training);
+  if (finding == nullptr) return;
+  if (batch.waited())
+    finding->wait.add(batch.out_of_order ? kOutOfOrderNs : ns(batch.wait.start, batch.wait.end));
+  if (batch.consumed == kUnknown) return;
+  ++finding->batches;
+  finding->samples += batch.samples;
+}
+
+void RankCollector::end() {
+  for (const auto& [key, iteration] : iterations_) {
+    RankFinding* finding = finding_of(*std::get<0>(key));
+    if (finding != nullptr) finding->loop += static_cast<double>(ns(iteration.first, iteration.last));
+  }
+  iterations_.clear();
+}
+
+RankFindings RankCollector::take() {
+  for (auto& [number, finding] : ranks_) findings_.ranks.push_back(std::move(finding));
+  ranks_.clear();
+  return std::move(findings_);
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,41 @@
+// Collects what `report --by-rank` says while traces stream by.
+#pragma once
+
+#include <map>
+#include <tuple>
+
+#include "model/visitor.hpp"
+#include "ranks/ranks.hpp"
+#include "trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+class RankCollector : public Visitor {
+ public:
+  // Brackets the visits of one trace, which must live as long as the collector.
+  void begin(const Trace& trace);
+  void end();
+
+  RankFindings take();
+
+  void on_span(const Span& span) override;
+  void on_batch(const Batch& batch) override;
+
+ private:
+  struct Iteration {
+    std::uint64_t first = kUnknown, last = 0;  // ticks
+    bool stepping = false;                     // the last __next__ gave a batch: training runs
+  };
+
+  // Of the rank that a process belongs to; nullptr: of none.
+  RankFinding* finding_of(const Process& process);
+  void on_next(RankFinding& finding, const Span& span);
+  std::int64_t ns(std::uint64_t start, std::uint64_t end) const { return trace_->clock.between(start, end); }
+
+  const Trace* trace_ = nullptr;
+  RankFindings findings_;
+  std::map<std::uint64_t, RankFinding> ranks_;
+  std::map<std::tuple<const Process*, std::uint64_t, std::uint64_t>, Iteration> iterations_;  // of one trace
+};
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,81 @@
+#include "ranks.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "classify.hpp"
+#include "handlers.hpp"
+#include "recorder.hpp"
+#include "session.hpp"
+
+namespace lotus {
+namespace {
+
+constinit Rank found{};
+
+// One launcher's variables a row. torchrun's come first: PyTorch itself reads them.
+struct Launcher {
+  const char *rank, *world, *local;
+};
+constexpr Launcher kLaunchers[] = {
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"},
+};
+
+// -1: not set, or no number.
+std::int64_t number(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr || *text < '0' || *text > '9') return -1;
+  char* end = nullptr;
+  const unsigned long value = std::strtoul(text, &end, 10);
+  return *end == '\0' && value < 1ul << 31 ? static_cast<std::int64_t>(value) : -1;
+}
+
+void set(std::int64_t rank, std::int64_t world, std::int64_t local) {
+  if (rank < 0 || world < 2 || rank >= world) return;
+  found = {static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(world), local};
+}
+
+bool is_shell(std::uint32_t pid) {
+  char path[64];
+  char name[64];
+  std::snprintf(path, sizeof path, "/proc/%u/comm", pid);
+  const std::size_t size = read_file(path, name, sizeof name);
+  if (size > 0 && name[size - 1] == '\n') name[size - 1] = '\0';
+  for (const char* shell :
+       {"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "csh", "tcsh", "busybox"})
+    if (std::strcmp(name, shell) == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+const Rank& rank_of_process() {
+  for (const auto& row : kLaunchers)
+    if (!found.known()) set(number(row.rank), number(row.world), number(row.local));
+  return found;
+}
+
+std::uint32_t launcher_of_ranks() {
+  if (!rank_of_process().known()) return 0;
+  const std::uint32_t parent = own_identity().parent;
+  return parent > 1 && !is_shell(parent) ? parent : 0;
+}
+
+// torch.distributed.init_process_group(…, world_size, rank, …): for programs that start their ranks by
+// themselves.
+py::Object* init_process_group(Call& call) {
+  const std::int64_t rank = integer_of(role_local(call, 0), -1);
+  const std::int64_t world = integer_of(role_local(call, 1), -1);
+  py::Object* result = call.run();
+  if (result == nullptr || rank_of_process().known()) return result;
+  set(rank, world, -1);
+  if (found.known() && process.segment.header != nullptr)
+    define<Kind::rank>(found.rank, found.world, found.local);
+  return result;
+}
+
+}  // namespace lotus

@@ -1,0 +1,97 @@
+"""DataLoaders in every way in which they can be used; tests/programs/loaders.py is what does it."""
+import pytest
+
+import checks
+import harness
+
+PLAIN = ["default", "fork", "spawn", "forkserver", "persistent-spawn", "prefetch", "many"]
+
+
+@pytest.fixture
+def run(pair):
+    return lambda case: pair(case, harness.program("loaders", "--case", case))
+
+
+@pytest.mark.parametrize("case", PLAIN)
+def test_every_batch(case, run):
+    result = run(case)
+    assert result.bare.code == 0, result.bare.stderr
+    checks.everything(result)
+
+
+def test_persistent_workers_are_the_same_in_each_epoch(run):
+    assert len(run("many").trace.report["workers"]) == 2
+    assert len(run("persistent-spawn").trace.report["workers"]) == 2
+    assert len(run("spawn").trace.report["workers"]) == 4
+
+
+def test_batches_out_of_order(run):
+    code = "import inspect, torch.utils.data as data; print(inspect.signature(data.DataLoader))"
+    if b"in_order" not in harness.run([harness.PYTHON, "-c", code]).stdout:
+        pytest.skip("this PyTorch has no in_order")
+    result = run("any_order")
+    assert result.bare.stdout == b"True True\n"
+    checks.everything(result)
+    assert result.trace.info["loaders"][0]["in_order"] is False
+
+
+def test_worker_that_raises(run):
+    result = run("raising")
+    assert b"sample 17 is bad" in result.bare.stdout
+    checks.same(result)
+    checks.whole(result)
+    assert len(result.trace.calls("Draw")) >= 16 + 32
+    assert "again 7" in " ".join(line.decode().rsplit(" ", 1)[0].replace(" 0 ", " ") for line in
+                                 result.bare.stdout.splitlines())
+    assert result.trace.report["batches"]["failed"] == 1
+    consumed = [row for row in result.trace.batches if row["consumed_at_ns"] is not None]
+    assert len(consumed) == len(result.truth.consumed)
+
+
+@pytest.mark.parametrize("case, words", [("hanging", b"timed out after 2 seconds"), ("killed", b"a worker died")])
+def test_worker_that_hangs_or_dies(case, words, run):
+    """What the others and it itself did until then is there."""
+    result = run(case)
+    assert words in result.bare.stdout
+    assert result.traced.code == result.bare.code
+    assert result.traced.stdout.splitlines()[-1] == result.bare.stdout.splitlines()[-1]
+    checks.whole(result)
+    draws = {call.pid for call in result.trace.calls("Draw")}
+    assert len(draws) == 2
+    assert len(result.trace.calls("Draw")) >= 16
+
+
+def test_loader_inside_a_worker(run):
+    result = run("nested")
+    checks.same(result)
+    checks.whole(result)
+    checks.ops(result, names=["Draw", "Smooth", "Square", "Collation"])
+    training = result.traced.pid
+    outer = [row for row in result.trace.batches if row["consumed_at_ns"] is not None and row["worker_pid"] is not None]
+    assert len([row for row in outer if row["samples"] == 4]) == 4
+    assert {loader["pid"] for loader in result.trace.info["loaders"]} > {training}
+
+
+def test_loaders_in_threads(run):
+    result = run("threads")
+    checks.same(result)
+    checks.whole(result)
+    checks.ops(result)
+    checks.batches(result, loaders=("left", "right"))
+    checks.summary(result)
+
+
+def test_datasets_with_helpers(run):
+    result = run("helpers")
+    checks.same(result)
+    checks.whole(result)
+    checks.ops(result)
+    checks.batches(result, loaders=("train", "alone"))
+
+
+def test_loader_made_again_each_epoch(run):
+    result = run("again")
+    checks.same(result)
+    checks.whole(result)
+    checks.batches(result, loaders=("epoch 0", "epoch 1", "epoch 2"))
+    assert len(result.truth.consumed) == 8 + 5 + 1

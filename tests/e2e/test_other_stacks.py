@@ -1,0 +1,38 @@
+"""Pipelines of other libraries are recognised by the same rules: operations, batches, results."""
+import statistics
+
+import pytest
+
+import checks
+import harness
+
+# Of each module of tests/programs/stacks: what it imports, and its operations. The datasets library calls a transform
+# deep in its own code: there the library's functions are the operations, as without a Compose.
+STACKS = {
+    "albumentations": (["albumentations", "cv2"], ["HorizontalFlip", "RandomBrightnessContrast", "Normalize", "ToTensorV2"]),
+    "timm": (["timm", "torchvision"], ["RandomResizedCropAndInterpolation", "RandomHorizontalFlip", "ColorJitter",
+                                       "MaybeToTensor", "Normalize"]),
+    "shards": (["PIL", "numpy"], ["decode", "augment"]),
+    "datasets": (["datasets"], []),
+    "dictionary": (["PIL", "numpy"], ["LoadImaged", "ScaleIntensityd", "RandFlipd", "ToTensord"]),
+    "sound": (["numpy"], ["read", "Spectrogram", "Decibels"]),
+    "text": (["torch"], ["normalize", "Tokenizer", "Cut", "Collation"]),
+}
+
+
+@pytest.mark.parametrize("stack", sorted(STACKS))
+def test_stack(stack, pair, photos):
+    modules, ops = STACKS[stack]
+    if reason := harness.lacks(*modules):
+        pytest.skip(reason)
+    run = pair(stack, harness.program("other_stacks", "--stack", stack, data=photos))
+    assert run.bare.code == 0, run.bare.stderr.decode()
+    checks.same(run)
+    checks.whole(run)
+    run.truth.ops = {name: calls for name, calls in run.truth.ops.items() if name != "tokenize"}
+    assert sorted(run.truth.ops) == sorted(ops)
+    for name, truth, off in checks.compared(run):
+        usual = statistics.median(call.ns for call in truth)
+        assert abs(statistics.median(off)) <= max(checks.SHARE * usual, checks.CALL_NS), name
+    assert run.trace.report["batches"]["count"] == len(run.truth.fetches)
+    assert len([row for row in run.trace.batches if row["consumed_at_ns"] is not None]) == len(run.truth.consumed) == 8

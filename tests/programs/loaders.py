@@ -1,0 +1,214 @@
+"""DataLoaders in the ways in which they can be used; --case says which."""
+import multiprocessing
+import os
+import signal
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+import made
+import support
+import truth
+
+BATCH = 4
+
+
+def loader_of(dataset, name="train", **options):
+    truth.log(("paths", dataset.keys, name))
+    options = {"batch_size": BATCH, "num_workers": 2, "collate_fn": made.collate, **options}
+    return DataLoader(dataset, **options)
+
+
+def train(loader, name="train", epoch=0, first=None, lines=None):
+    """Goes through the loader, or its first batches; one line each, in `lines` if given."""
+    for number, batch in enumerate(truth.watch(loader, name, epoch)):
+        line = f"{name} {epoch} {number} {support.digest(batch)}"
+        print(line, flush=True) if lines is None else lines.append(line)
+        if number + 1 == first:
+            break
+    truth.flush()
+
+
+def epochs(count=2, **options):
+    loader = loader_of(made.Tensors(), **options)
+    for epoch in range(count):
+        train(loader, epoch=epoch)
+
+
+def say_who(worker):
+    """As worker_init_fn: what it sets up shows in the samples."""
+    torch.manual_seed(1000 + worker)
+    os.environ["WHO"] = str(worker)
+
+
+def ask_who(_):
+    assert os.environ["WHO"] in "01"
+
+
+def many():
+    dataset = made.Tensors(before=ask_who)
+    loader = loader_of(dataset, persistent_workers=True, prefetch_factor=5, worker_init_fn=say_who, timeout=60)
+    for epoch in range(3):
+        train(loader, epoch=epoch)
+
+
+def any_order():
+    """Slow samples at the beginning: batches overtake each other, and are handed out as they come."""
+    numbers = []
+    loader = loader_of(made.Tensors(before=slow_at_first), in_order=False)
+    for batch in truth.watch(loader):
+        numbers += batch[1].tolist()
+    truth.flush()
+    print(sorted(numbers) == list(range(32)), numbers != sorted(numbers))
+
+
+def slow_at_first(index):
+    if index < BATCH:
+        time.sleep(0.2)
+
+
+def fail_at(index):
+    if index == 17:
+        raise ValueError(f"sample {index} is bad")
+
+
+def raising():
+    """The loader is dead after a worker raised; the next epoch is sound."""
+    dataset = made.Tensors(before=fail_at)
+    try:
+        train(loader_of(dataset))
+    except ValueError as error:
+        print(str(error).splitlines()[0], "|", str(error).splitlines()[-1])
+    truth.flush()
+    train(loader_of(made.Tensors(), "again"), "again")
+
+
+def hang_at(index):
+    if index == 17:
+        time.sleep(600)
+
+
+def hanging():
+    """A worker hangs; the loader's timeout says so; the workers are ended."""
+    loader = loader_of(made.Tensors(before=hang_at), timeout=2)
+    iterator = iter(loader)
+    try:
+        for number, batch in enumerate(iterator):
+            print(number, support.digest(batch), flush=True)
+    except RuntimeError as error:
+        print(str(error))
+    for worker in iterator._workers:
+        worker.kill()
+
+
+def die_at(index):
+    if index == 17:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed():
+    """Found out when the next batch does not come; PyTorch's handler of SIGCHLD would raise at any line."""
+    iterator = iter(loader_of(made.Tensors(before=die_at)))
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        for number, batch in enumerate(iterator):
+            print(number, support.digest(batch), flush=True)
+    except (RuntimeError, EOFError, OSError):  # it may have died while it handed a batch over
+        print("a worker died")
+
+
+class Loading(Dataset):
+    """Its samples come from a loader of its own."""
+
+    def __init__(self):
+        self.inner = made.Tensors()
+
+    def __len__(self):
+        return len(self.inner) // 2
+
+    def __getitem__(self, index):
+        pair = torch.utils.data.Subset(self.inner, [2 * index, 2 * index + 1])
+        return next(iter(DataLoader(pair, batch_size=2, collate_fn=made.collate)))[0]
+
+
+def nested():
+    loader = DataLoader(Loading(), batch_size=BATCH, num_workers=2, collate_fn=made.collate)
+    for number, batch in enumerate(loader):
+        print(number, support.digest(batch), flush=True)
+
+
+def threads():
+    """Two loaders, each in a thread."""
+    lines = {"left": [], "right": []}
+    loaders = {name: loader_of(made.Tensors(name=name), name) for name in lines}
+    running = [threading.Thread(target=train, args=(loaders[name], name, 0, None, lines[name])) for name in lines]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    print("\n".join(lines["left"] + lines["right"]))
+
+
+def times_two(value):
+    return 2 * value
+
+
+class Pooled(made.Tensors):
+    """Asks other threads, other processes and another program for each sample."""
+
+    def __init__(self, pool):
+        super().__init__(before=self.ask)
+        self.pool = pool
+
+    def ask(self, index):
+        if self.pool is not None:
+            assert self.pool.map(times_two, [index, 3]) == [2 * index, 6]
+        with ThreadPoolExecutor(2) as threads:
+            assert list(threads.map(times_two, [1, index])) == [2, 2 * index]
+        assert subprocess.run(["echo", str(index)], capture_output=True, text=True).stdout == f"{index}\n"
+
+
+def helpers():
+    """Workers with helpers, and (they may not have children) a pool where there are no workers."""
+    train(loader_of(Pooled(None)))
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        train(loader_of(Pooled(pool), "alone", num_workers=0), "alone")
+
+
+def again():
+    """A loader of each epoch, left sooner each time; its iterator goes when nobody refers to it."""
+    dataset = made.Tensors()
+    for epoch, first in enumerate([8, 5, 1]):
+        train(loader_of(dataset, f"epoch {epoch}"), f"epoch {epoch}", first=first)
+
+
+CASES = {
+    "fork": lambda: epochs(multiprocessing_context="fork"),
+    "spawn": lambda: epochs(multiprocessing_context="spawn"),
+    "forkserver": lambda: epochs(multiprocessing_context="forkserver"),
+    "default": epochs,
+    "persistent-spawn": lambda: epochs(multiprocessing_context="spawn", persistent_workers=True),
+    "prefetch": lambda: epochs(prefetch_factor=1, num_workers=3),
+    "many": many,
+    "any_order": any_order,
+    "raising": raising,
+    "hanging": hanging,
+    "killed": killed,
+    "nested": nested,
+    "threads": threads,
+    "helpers": helpers,
+    "again": again,
+}
+
+
+def main():
+    options = support.arguments(__doc__, case="default")
+    CASES[options.case]()
+
+
+if __name__ == "__main__":
+    main()

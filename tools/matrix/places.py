@@ -1,0 +1,145 @@
+"""The environments: how each is made, and the Python that it gives the tests.
+
+An environment lives in a directory of its own, is made once, and left as it is afterwards.
+"""
+import os
+import pathlib
+import subprocess
+
+import interpreters
+
+DEBIAN = ["python3-torch", "python3-torchvision", "python3-pil", "python3-numpy", "python3-pytest", "python3-coverage"]
+COMPILER = ["g++", "python3-dev", "libtorch-dev"]  # torch.compile's default backend needs them
+# A mirror may be a snapshot, older than its own date allows; signatures are checked all the same.
+APT = ["apt-get", "-qq", "-o", "Acquire::Check-Valid-Until=false"]
+OLDEST_OF_WHEELS = (3, 10)  # today's PyTorch needs it
+TORCH = "torch==2.13.0+cpu"
+WHEELS = ["torchvision", "pillow", "numpy", "albumentations", "opencv-python-headless", "timm", "datasets", "soundfile",
+          "ipykernel"]
+
+
+class Unavailable(Exception):
+    """Cannot be made here; says why and what would help."""
+
+
+def told(*command, **options):
+    """Runs it; returns its output, or raises Unavailable with the last lines of it."""
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", **options)
+    if done.returncode != 0:
+        lines = [line for line in done.stdout.splitlines() if line.strip()]
+        raise Unavailable(f"`{' '.join(str(word) for word in command[:6])} …` failed: {' / '.join(lines[-3:])}")
+    return done.stdout
+
+
+class Here:
+    """The distribution's own Python, on this machine."""
+
+    name, title, root = "here", "this machine", None
+
+    def __init__(self):
+        words = {line.partition("=")[0]: line.partition("=")[2].strip('"')
+                 for line in pathlib.Path("/etc/os-release").read_text().splitlines()}
+        self.title = f"{words['ID'].capitalize()} {words.get('VERSION_ID', '')}".strip()
+
+    def present(self):
+        return True
+
+    def make(self):
+        pass
+
+    def python(self, _):
+        return pathlib.Path("/usr/bin/python3")
+
+
+class Wheels:
+    """A virtual environment with wheels, the CPU's PyTorch among them, of one interpreter."""
+
+    root = None
+
+    def __init__(self, directory, base, version):
+        self.name = "wheels-" + version
+        self.directory, self.base, self.title = directory / self.name, base, "wheels"
+
+    def present(self):
+        return (self.directory / "made").exists()
+
+    def make(self):
+        if self.present():
+            return
+        told(self.base, "-m", "venv", "--clear", self.directory)
+        pip = [self.directory / "bin/python", "-m", "pip", "install", "-q"]
+        try:
+            told(*pip, TORCH)
+        except Unavailable as error:
+            raise Unavailable(f"{error}. Name an index that has {TORCH} in PIP_EXTRA_INDEX_URL") from None
+        fixed = self.directory / "constraints"
+        fixed.write_text(TORCH + "\n")
+        for wheel in WHEELS:
+            try:
+                told(*pip, "-c", fixed, wheel)
+            except Unavailable as error:
+                print(f"   {wheel} is left out: {error}")
+        (self.directory / "made").touch()
+
+    def python(self, _):
+        return self.directory / "bin/python"
+
+
+class DebianRoot:
+    """A minimal Debian of another release in a directory, entered by chroot. Needs root."""
+
+    def __init__(self, directory, suite, title):
+        self.root, self.name, self.title = directory / suite, suite, title
+
+    def present(self):
+        return (self.root / "lotus-made").exists()
+
+    def make(self):
+        if os.geteuid() != 0:
+            raise Unavailable("only root may make a Debian root and enter it: run as root, in a container for example")
+        if not (self.root / "usr/bin/apt-get").exists():
+            told("debootstrap", "--variant=minbase", self.name, self.root, mirror())
+        self.mount("/proc", "/dev", "/sys")
+        if self.present():
+            return
+        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+        told("chroot", self.root, *APT, "update", env=quiet)
+        told("chroot", self.root, *APT, "install", "-y", "--no-install-recommends", *DEBIAN, *COMPILER, env=quiet)
+        (self.root / "lotus-made").touch()
+
+    def mount(self, *paths):
+        """These directories of the machine, in the root under the same names; gone with our mount namespace."""
+        for path in paths:
+            target = pathlib.Path(f"{self.root}{path}")
+            target.mkdir(parents=True, exist_ok=True)
+            told("mount", "--rbind", path, target)
+
+    def python(self, results):
+        """A script that runs the root's Python where it is called."""
+        script = results / "python"
+        script.write_text(f"#!/bin/sh\nexec chroot {self.root} /usr/bin/env -C \"$PWD\" /usr/bin/python3 \"$@\"\n")
+        script.chmod(0o755)
+        return script
+
+
+def mirror():
+    """Where this machine's own packages come from; LOTUS_DEBIAN_MIRROR names another place."""
+    if "LOTUS_DEBIAN_MIRROR" in os.environ:
+        return os.environ["LOTUS_DEBIAN_MIRROR"]
+    targets = told("apt-get", "indextargets", "--format", "$(ORIGIN) $(REPO_URI)", "Created-By: Packages").splitlines()
+    found = [line.split()[-1] for line in targets if line.startswith("Debian ") and line.rstrip("/").endswith("/debian")]
+    if not found:
+        raise Unavailable("this machine's apt knows no Debian mirror: name one in LOTUS_DEBIAN_MIRROR")
+    return found[0]
+
+
+def all_places(directory):
+    """Every environment that there may be, in the table's order."""
+    bases = {"3.11": "/usr/bin/python3"}
+    supported = [numbers for numbers in interpreters.found() if OLDEST_OF_WHEELS <= numbers[:2] <= interpreters.NEWEST]
+    if supported:
+        newest = max(supported)
+        bases.setdefault(f"{newest[0]}.{newest[1]}", interpreters.found()[newest])
+    wheels = [Wheels(directory, base, version) for version, base in bases.items()]
+    return [Here(), *wheels, DebianRoot(directory, "trixie", "Debian 13"), DebianRoot(directory, "sid", "Debian sid")]
