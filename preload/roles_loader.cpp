@@ -27,8 +27,8 @@ bool is_batch(py::Object* result, std::uint64_t& index, py::Object*& data) {
   return std::strcmp(py::type_name(py::type_of(data)), "_IterableDatasetStopIteration") != 0;
 }
 
-// Where PyTorch counts a batch as consumed: up to 2.5 inside of _process_data, later before it is called. Found out at
-// the first batch that a process consumes, which has always just been received.
+// Where PyTorch counts a batch as consumed: up to 2.5 inside of _process_data, later before it is called.
+// Found out at the first batch that a process consumes, which has always just been received.
 enum class Counted : std::uint8_t { unknown, before, inside };
 constinit Counted consumed_is_counted = Counted::unknown;
 
