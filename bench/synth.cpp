@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <random>
 
-#include "trace_writer.hpp"
+#include "writer/thread_writer.hpp"
 
 namespace {
 
 using namespace lotus;
-using namespace lotus::bench;
+using namespace lotus::analyzer;
 
 constexpr std::uint64_t kStart = 1'000'000'000;                 // ns, of the monotonic clock
 constexpr std::uint64_t kRealtime = 1'700'000'000'000'000'000;  // at kStart

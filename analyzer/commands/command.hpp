@@ -35,6 +35,10 @@ Run prepare_whatif(CLI::App& app);
 Run prepare_map(CLI::App& app);
 Run prepare_flame(CLI::App& app);
 Run prepare_diff(CLI::App& app);
+Run prepare_export(CLI::App& app);
+Run prepare_import(CLI::App& app);
+Run prepare_table(CLI::App& app);
+Run prepare_figure(CLI::App& app);
 
 // Declares the arguments TRACE…
 void add_traces(CLI::App& app, std::vector<std::string>& traces);

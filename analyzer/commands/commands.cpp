@@ -47,6 +47,18 @@ constexpr Command kCommands[] = {
      "Compares two traces: time and CPU time of each call of an operation, and of each native function in "
      "it.",
      prepare_diff},
+    {"table", "the tables of the research system's paper, from traces",
+     "Prints a table: for people, as CSV or as JSON. Of several traces, one below the other.", prepare_table},
+    {"figure", "the figures of the research system's paper, from traces",
+     "Draws a figure, by Matplotlib, and writes its data beside it. Several traces, as of several configurations, make\n"
+     "one figure.",
+     prepare_figure},
+    {"export", "a trace as the log files of LotusTrace",
+     "Writes the logs that LotusTrace would have written in this run: one directory an epoch. Several traces get a\n"
+     "directory each.",
+     prepare_export},
+    {"import", "a trace of LotusTrace's log files",
+     "Makes a trace of existing logs, so that all other commands work on them.", prepare_import},
     {"info", "what a trace holds: processes, loaders, records, losses, damage",
      "Prints what a trace says about itself and how well it could be read.", prepare_info},
     {"dump", "every record as text, one a line",

@@ -6,7 +6,9 @@
 
 #include "commands/command.hpp"
 #include "commands/profiles.hpp"
+#include "split/mapping.hpp"
 #include "stacks/map_views.hpp"
+#include "tables/data_table.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
 
@@ -21,17 +23,30 @@ struct Options {
   bool full = false;
 };
 
+// What an importer stored: it has no samples.
+void show_imported(const std::vector<MappedFunction>& mapped, bool json, Output& out) {
+  if (json) return out.write(json_text(mapping_json(mapped)));
+  DataTable table{{{"operation", "operation"}, {"function", "function", Unit::text, 0, true}, {"library", "library"}}, {}};
+  for (const auto& one : mapped) table.add({one.op, one.function, one.library});
+  out.write(table.text(Terminal::of(out.file())));
+}
+
 void show_map(const Options& options) {
   Output out;
   MapBuilder builder;
+  std::vector<MappedFunction> imported;
   each_profile(chosen_traces(options.traces), options.filter,
                [&](const Trace& trace, const Profile& profile, const Reading& reading) {
                  builder.add(trace, profile, reading);
+                 const auto& mapped = trace.catalog.imported.mapped;
+                 imported.insert(imported.end(), mapped.begin(), mapped.end());
                });
   ListingRule rule;
   rule.min_share = options.min_share_percent / 100;
   const FunctionMap map = builder.take(rule);
-  if (options.json || options.full) {
+  if (map.sampling.samples == 0 && !imported.empty() && !options.full) {
+    show_imported(imported, options.json, out);
+  } else if (options.json || options.full) {
     const auto json = options.full ? full_map_json(map) : map_json(map);
     out.write(json_text(json));
   } else {

@@ -178,7 +178,7 @@ void Collector::on_open_span(const Stream& stream, const OpenSpan& span, std::si
 
 void Collector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   recorder_.on_point(stream, record, ticks);
-  if (record.kind != Kind::received) return;
+  if (record.kind != Kind::received || record.u[4] == kUnknown) return;  // imported ones may not say it
   ++findings_.queue_samples;
   findings_.queue_sum += static_cast<double>(record.u[4]);
   findings_.queue_most = std::max(findings_.queue_most, record.u[4]);

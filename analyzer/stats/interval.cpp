@@ -4,6 +4,7 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
+#include <limits>
 
 namespace lotus::analyzer {
 namespace {
@@ -23,6 +24,12 @@ Bounds exact_interval(double share, double n) {
 double smallest_seen(double n) { return n <= 0 ? 1 : -std::expm1(std::log(kMissed) / n); }
 
 double samples_to_see(double share) { return std::log(kMissed) / std::log1p(-share); }
+
+double runs_to_see(double span, double interval, double confidence) {
+  if (span >= interval) return 1;
+  if (span <= 0) return std::numeric_limits<double>::infinity();
+  return std::ceil(std::log1p(-confidence) / std::log1p(-span / interval));
+}
 
 double errors_for(double probability) { return std::sqrt(2.0) * boost::math::erf_inv(probability); }
 

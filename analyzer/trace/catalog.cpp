@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace lotus::analyzer {
 namespace {
 
@@ -83,6 +85,20 @@ void Catalog::define_loader(Process& process, const Record& record) {
       u[0], u[1], u[2], u[3], u[4] != 0, u[5] != 0, u[6] != 0, std::string(record.s[7]), record.z(8)};
 }
 
+void Catalog::define_imported(const Record& record) {
+  const auto& s = record.s;
+  if (record.kind == Kind::configuration) {
+    imported.configuration = s[0];
+    imported.ranks = record.u[1];
+  } else if (record.kind == Kind::mapped) {
+    imported.mapped.push_back({std::string(s[0]), std::string(s[1]), std::string(s[2])});
+  } else {
+    Counter counter{std::string(s[0]), std::string(s[1]), std::string(s[2]), 0, record.u[4] != 0};
+    std::from_chars(s[3].data(), s[3].data() + s[3].size(), counter.value);
+    imported.counters.push_back(std::move(counter));
+  }
+}
+
 void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t ticks) {
   Process& target = process(number);
   const auto& u = record.u;
@@ -113,6 +129,10 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
     case Kind::rank:
       target.rank = {u[0], u[1], record.z(2)};
       return;
+    case Kind::configuration:
+    case Kind::mapped:
+    case Kind::counter:
+      return define_imported(record);
     case Kind::worker_link:
       links_.emplace(u[2], Link{{&target, u[0], u[1]}, ticks});
       return;

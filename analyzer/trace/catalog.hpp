@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/imported.hpp"
+
 namespace lotus::analyzer {
 
 // A callable of a pipeline. The same callable of several processes is one Op.
@@ -116,6 +118,8 @@ struct Process {
 
 class Catalog {
  public:
+  Imported imported;
+
   // The process of a number; made when it was not known (its frame may be lost). 0: none of the traced ones,
   // but what the collector's own definitions belong to.
   Process& process(std::uint32_t number);
@@ -139,6 +143,7 @@ class Catalog {
                    std::uint64_t line);
   void define_process(Process& process, const Record& record);
   void define_loader(Process& process, const Record& record);
+  void define_imported(const Record& record);
 
   Process collector_;
   std::map<std::uint32_t, std::unique_ptr<Process>> processes_;

@@ -86,6 +86,12 @@ enum class Shape : std::uint8_t {
   ROW(hook,          75, definition, "id:u name:s library:s")       /* a native entry point that is timed */ \
   ROW(rank,          76, definition, "rank:u world:u local:z")      /* of a distributed training run; local: among \
                                                        those of this machine, -1 unknown */         \
+  /* ---- definitions of an importer: what another tool said of the run ---- */                     \
+  ROW(configuration, 80, definition, "name:s ranks:u")  /* of the run; ranks: GPUs or processes that train, 0 \
+                                                       not known */                                 \
+  ROW(mapped,        81, definition, "op:s function:s library:s")   /* this function runs in this operation */ \
+  ROW(counter,       82, definition, "function:s library:s name:s value:s percent:u")  /* value: decimal text; \
+                                                       percent 1: of the function's clockticks */    \
   /* ---- definitions by the collector, for all processes (FrameHeader.process 0) ---- */          \
   ROW(binary,        96, definition, "id:u path:s build_id:s")                                      \
   ROW(location,      97, definition, "id:u binary:u offset:u")      /* virtual address in the file; binary 0: \

@@ -47,7 +47,7 @@ bool says(const Outcome& outcome, const std::string& part) {
   return outcome.text.find(part) != std::string::npos;
 }
 
-bench::Bytes one_batch(const std::string& path) {
+Bytes one_batch(const std::string& path) {
   MadeTrace made;
   made.loader(1, 1);
   made.iterator(1, 1);
@@ -128,8 +128,8 @@ TEST_CASE("wrong usage is exit code 2") {
 }
 
 TEST_CASE("an unusable trace is exit code 1, and one line that names it") {
-  const TemporaryFile empty(bench::Bytes{});
-  const TemporaryFile other(bench::Bytes(100, 'x'));
+  const TemporaryFile empty(Bytes{});
+  const TemporaryFile other(Bytes(100, 'x'));
   for (const char* command : kCommands) {
     for (const std::string& path : {empty.path(), other.path(), std::string("/nonexistent.lotus")}) {
       const Outcome outcome = run(std::string(command) + " " + path);
@@ -141,9 +141,9 @@ TEST_CASE("an unusable trace is exit code 1, and one line that names it") {
 }
 
 TEST_CASE("every command reads a good trace, a truncated one and one without a record") {
-  const bench::Bytes whole = one_batch("/data/a.jpg");
+  const Bytes whole = one_batch("/data/a.jpg");
   const TemporaryFile good(whole);
-  const TemporaryFile truncated(bench::Bytes(whole.begin(), whole.end() - 200));
+  const TemporaryFile truncated(Bytes(whole.begin(), whole.end() - 200));
   const TemporaryFile bare(MadeTrace().bytes);
   for (const char* command : kCommands)
     for (const std::string& path : {good.path(), truncated.path(), bare.path()}) {
@@ -238,7 +238,7 @@ TEST_CASE("batches: the same rows three ways") {
 }
 
 TEST_CASE("info tells what is wrong with a trace") {
-  bench::Bytes bytes = one_batch("/a");
+  Bytes bytes = one_batch("/a");
   const TemporaryFile good(bytes);
   const auto info = nlohmann::json::parse(run("info --json " + good.path()).text);
   CHECK(info["truncated"] == false);
@@ -257,7 +257,7 @@ TEST_CASE("info tells what is wrong with a trace") {
 
 TEST_CASE("timeline: an output that exists is replaced only if that is asked for") {
   const TemporaryFile file(one_batch("/a"));
-  const TemporaryFile old(bench::Bytes{'o', 'l', 'd'}, ".json");
+  const TemporaryFile old(Bytes{'o', 'l', 'd'}, ".json");
   const auto content = [&] {
     std::ifstream in(old.path());
     return std::string(std::istreambuf_iterator<char>(in), {});
@@ -277,7 +277,7 @@ TEST_CASE("timeline: an output that exists is replaced only if that is asked for
 TEST_CASE("timeline --merge: a profile that cannot be merged leaves the output alone") {
   const TemporaryFile file(one_batch("/a"));
   const std::string text = R"([{"ph":"X","name":"a","pid":100,"tid":1,"ts":1600000000000000,"dur":1}])";
-  const TemporaryFile other(bench::Bytes(text.begin(), text.end()), ".json");
+  const TemporaryFile other(Bytes(text.begin(), text.end()), ".json");
   const std::string target = other.path() + ".out";
   const Outcome outcome = run("timeline --merge " + other.path() + " -o " + target + " " + file.path());
   CHECK(outcome.code == 1);

@@ -105,7 +105,7 @@ TEST_CASE("a chunk that is there twice counts once") {
   const std::size_t before = made.bytes.size();
   span<Kind::fetch>(thread, 1, 2, 0, 0, 0);
   thread.flush();
-  const bench::Bytes twice(made.bytes.begin() + static_cast<std::ptrdiff_t>(before), made.bytes.end());
+  const Bytes twice(made.bytes.begin() + static_cast<std::ptrdiff_t>(before), made.bytes.end());
   made.bytes.insert(made.bytes.end(), twice.begin(), twice.end());
   made.close();
   const TemporaryFile file(made.bytes);

@@ -25,8 +25,8 @@ namespace {
 constexpr std::uint8_t kHugeVarint[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
 
 // Bytes that are mostly records: their kinds are known, their numbers are anything.
-bench::Bytes nearly_records(std::mt19937_64& random) {
-  bench::Bytes bytes;
+Bytes nearly_records(std::mt19937_64& random) {
+  Bytes bytes;
   for (int i = 0; i < 200; ++i) {
     const KindInfo& kind = kKinds[random() % std::size(kKinds)];
     const FieldList fields = parse_fields(kind.fields);
@@ -42,7 +42,7 @@ bench::Bytes nearly_records(std::mt19937_64& random) {
   return bytes;
 }
 
-bench::Bytes garbage(std::uint64_t seed) {
+Bytes garbage(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   MadeTrace made;
   made.loader(1, 1);
@@ -50,7 +50,7 @@ bench::Bytes garbage(std::uint64_t seed) {
   made.worker(1, 0);
   for (std::uint64_t sequence = 1; sequence < 6; ++sequence) {
     for (const FrameType type : {FrameType::chunk, FrameType::definitions, FrameType::samples}) {
-      FrameHeader head = bench::TraceWriter::head_of(type, static_cast<std::uint32_t>(random() % 4));
+      FrameHeader head = TraceWriter::head_of(type, static_cast<std::uint32_t>(random() % 4));
       head.stream = 1 + static_cast<std::uint32_t>(random() % 2);
       head.sequence = sequence;
       head.base_ticks = random() % 4 == 0 ? random() : at(1);

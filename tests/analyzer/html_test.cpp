@@ -23,7 +23,7 @@ constexpr double kPitch = 2;  // ms from one batch to the next
 
 // A worker that makes batches of one sample each; every batch takes 1 ms, of which the op takes 0.5 ms; every
 // thousandth takes 0.9 ms longer.
-bench::Bytes long_run(std::uint64_t batches, const std::string& op) {
+Bytes long_run(std::uint64_t batches, const std::string& op) {
   MadeTrace made;
   made.loader(1, 1);
   made.iterator(1, 1);
@@ -70,7 +70,7 @@ void show_to(View& view, Trace& trace) {
   show(trace, view);
 }
 
-std::string page_of(const bench::Bytes& bytes) {
+std::string page_of(const Bytes& bytes) {
   const TemporaryFile file(bytes);
   const TemporaryFile html({}, ".html");
   Trace trace(file.path());

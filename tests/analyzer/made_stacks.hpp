@@ -49,7 +49,7 @@ class MadeStacks {
   std::map<std::string, std::uint64_t> binaries_, functions_, locations_;
   std::map<std::tuple<std::uint64_t, std::uint64_t>, std::uint64_t> stacks_;
   std::uint64_t next_location_ = 0;
-  bench::Bytes body_;
+  Bytes body_;
   std::uint32_t samples_ = 0;
 };
 

@@ -11,7 +11,7 @@
 
 namespace lotus::analyzer::test {
 
-TemporaryFile::TemporaryFile(const bench::Bytes& bytes, const std::string& suffix) {
+TemporaryFile::TemporaryFile(const Bytes& bytes, const std::string& suffix) {
   path_ = "/tmp/lotus-analyzer-test-XXXXXX" + suffix;
   const int descriptor = ::mkstemps(path_.data(), static_cast<int>(suffix.size()));
   if (descriptor < 0) throw std::runtime_error("no temporary file: " + path_);

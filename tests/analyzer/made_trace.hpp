@@ -11,7 +11,7 @@
 #include "model/visitor.hpp"
 #include "report/findings.hpp"
 #include "trace/trace.hpp"
-#include "trace_writer.hpp"
+#include "writer/thread_writer.hpp"
 
 namespace lotus::analyzer::test {
 
@@ -25,7 +25,7 @@ inline ClockPair pair_at(double ms) { return {at(ms), static_cast<std::uint64_t>
 // A file with some bytes, removed with the object.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const bench::Bytes& bytes, const std::string& suffix = ".lotus");
+  explicit TemporaryFile(const Bytes& bytes, const std::string& suffix = ".lotus");
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile();
@@ -36,7 +36,7 @@ class TemporaryFile {
 };
 
 // A training process (number 1, pid 100) and its workers (numbers from 2, pids from 101).
-class MadeTrace : public bench::TraceWriter {
+class MadeTrace : public TraceWriter {
  public:
   MadeTrace();
 
@@ -53,8 +53,6 @@ class MadeTrace : public bench::TraceWriter {
  private:
   std::uint32_t processes_ = 0;
 };
-
-using bench::ThreadWriter;
 
 // A whole span without anything inside.
 template <Kind K, class... Values>

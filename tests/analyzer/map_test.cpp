@@ -23,7 +23,7 @@ const std::string kEval = "_PyEval_EvalFrameDefault|python3.11";
 const std::string kTracer = "evaluate|liblotus.so";
 const std::string kLoad = "pil_loader|folder.py";
 
-FunctionMap map_of(const bench::Bytes& bytes, const ProfileFilter& filter = {},
+FunctionMap map_of(const Bytes& bytes, const ProfileFilter& filter = {},
                    const ListingRule& rule = {}) {
   const TemporaryFile file(bytes);
   Trace trace(file.path());
@@ -50,7 +50,7 @@ struct Run {
       stacks.sampling(number);
     }
   }
-  bench::Bytes bytes() {
+  Bytes bytes() {
     made.close();
     return made.bytes;
   }
@@ -65,7 +65,7 @@ const FunctionShare* function(const OpMap& op, const std::string& name) {
   return hit == op.functions.end() ? nullptr : &*hit;
 }
 
-bench::Bytes two_workers() {
+Bytes two_workers() {
   Run run;
   run.samples(30, 1, {kEval, kTracer, kEval, kLoad, kDecode, kIdct});
   run.samples(10, 1, {kEval, kLoad, kDecode});
@@ -160,7 +160,7 @@ TEST_CASE("what one sample hit is not listed, nor what may be rarer than the thr
   run.samples(2, 1, {kMove});
   run.samples(1, 1, {kIdct});
   run.stacks.flush(2);
-  const bench::Bytes bytes = run.bytes();
+  const Bytes bytes = run.bytes();
   const FunctionMap map = map_of(bytes);
   CHECK(function(map.ops[0], "decode_mcu")->listed);
   CHECK_FALSE(function(map.ops[0], "memmove")->listed);  // 0.2 %: at least 0.024 %
@@ -213,7 +213,7 @@ TEST_CASE("recursion counts once; lost names and definitions are said") {
 }
 
 TEST_CASE("by operation, by worker") {
-  const bench::Bytes bytes = two_workers();
+  const Bytes bytes = two_workers();
   const FunctionMap crop = map_of(bytes, {.op = "Crop", .worker = {}});
   REQUIRE(crop.ops.size() == 1);
   CHECK(crop.ops[0].all.samples == 6);
@@ -250,7 +250,7 @@ TEST_CASE("exact calls and times stand beside the function that they belong to")
 }
 
 TEST_CASE("no samples: the reason in one sentence") {
-  const auto text = [](const bench::Bytes& bytes) { return map_text(map_of(bytes), Terminal{.width = 200}); };
+  const auto text = [](const Bytes& bytes) { return map_text(map_of(bytes), Terminal{.width = 200}); };
   CHECK(text(MadeTrace().bytes).find("recorded without sampling") != std::string::npos);
   MadeTrace off;
   MadeStacks(off).sampling(1, 0);
@@ -273,7 +273,7 @@ TEST_CASE("damaged frames of samples are left out and counted") {
   const std::size_t good = run.made.bytes.size();
   run.samples(20, 1, {kMove});
   run.stacks.flush(2);
-  bench::Bytes bytes = run.bytes();
+  Bytes bytes = run.bytes();
   // The definitions of kMove's stack lie between; the second frame of samples is the last before the ends.
   const std::uint8_t type = static_cast<std::uint8_t>(FrameType::samples);
   std::size_t at_frame = 0;

@@ -29,7 +29,7 @@ void step(ThreadWriter& main, double from, double waited, std::uint64_t batch) {
 
 // Two batches of one sample, which took `read` ms in one operation, and for which training waited `waited` ms
 // each.
-bench::Bytes rank_of_two_batches(std::uint64_t rank, double waited, double read) {
+Bytes rank_of_two_batches(std::uint64_t rank, double waited, double read) {
   MadeTrace made;
   made.define<Kind::rank>(1, at(0), rank, kWorld, std::int64_t{0});
   made.loader(1, 1);

@@ -16,7 +16,7 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-std::string refusal(const bench::Bytes& bytes) {
+std::string refusal(const Bytes& bytes) {
   const TemporaryFile file(bytes);
   try {
     const Trace trace(file.path());
@@ -31,7 +31,7 @@ bool says(const std::string& message, const std::string& part) {
   return message.find(part) != std::string::npos;
 }
 
-bench::Bytes with_header(const std::function<void(FileHeader&)>& change) {
+Bytes with_header(const std::function<void(FileHeader&)>& change) {
   MadeTrace made;
   made.close();
   FileHeader header;
@@ -83,10 +83,10 @@ TEST_CASE("a flipped bit anywhere costs at most the frame that it is in") {
   MadeTrace made;
   const std::uint32_t worker = made.worker(1, 0);
   const std::size_t first = ten_chunks(made, worker).front();
-  const bench::Bytes whole = made.bytes;
+  const Bytes whole = made.bytes;
   // The trailer's own payload has no checksum: what it says is checked against nothing.
   for (std::size_t at = first; at < whole.size() - sizeof(TrailerFrame); ++at) {
-    bench::Bytes bytes = whole;
+    Bytes bytes = whole;
     bytes[at] ^= static_cast<std::uint8_t>(1u << (at % 8));
     const TemporaryFile file(bytes);
     Trace trace(file.path());
@@ -104,9 +104,9 @@ TEST_CASE("bytes taken out or put in are skipped, and counted") {
   MadeTrace made;
   const auto offsets = ten_chunks(made, made.worker(1, 0));
   const auto middle = static_cast<std::ptrdiff_t>(offsets[4] + sizeof(FrameHeader) + 3);
-  bench::Bytes shorter = made.bytes;
+  Bytes shorter = made.bytes;
   shorter.erase(shorter.begin() + middle, shorter.begin() + middle + 5);
-  bench::Bytes longer = made.bytes;
+  Bytes longer = made.bytes;
   longer.insert(longer.begin() + static_cast<std::ptrdiff_t>(offsets[4]), 70'000, 'L');
   for (const auto* bytes : {&shorter, &longer}) {
     const TemporaryFile file(*bytes);
@@ -124,11 +124,11 @@ TEST_CASE("a frame that promises more than it may is not believed") {
   for (const bool header_lies : {false, true}) {
     MadeTrace made;
     const std::uint32_t worker = made.worker(1, 0);
-    FrameHeader head = bench::TraceWriter::head_of(FrameType::chunk, worker);
+    FrameHeader head = TraceWriter::head_of(FrameType::chunk, worker);
     head.stream = 1;
     head.sequence = 1;
     const std::size_t at = made.bytes.size();
-    made.frame(head, bench::Bytes(60u << 20, 0));  // a bomb: a few KB that become 60 MB of nothing
+    made.frame(head, Bytes(60u << 20, 0));  // a bomb: a few KB that become 60 MB of nothing
     if (header_lies) {
       std::memcpy(&head, made.bytes.data() + at, sizeof head);
       head.raw_bytes = 100;
@@ -202,7 +202,7 @@ TEST_CASE("a file that becomes shorter while it is read does no harm") {
   ten_chunks(made, made.worker(1, 0));
   const TemporaryFile file(made.bytes);
   Trace trace(file.path());
-  const TemporaryFile empty(bench::Bytes{});
+  const TemporaryFile empty(Bytes{});
   REQUIRE(::truncate(file.path().c_str(), 2000) == 0);
   Seen seen;
   show(trace, seen);
@@ -220,7 +220,7 @@ TEST_CASE("a damaged clock falls back to the nominal rate") {
 }
 
 TEST_CASE("a TSC is calibrated by the earliest and the latest pair") {
-  bench::TraceWriter made({1000, kRealtime}, ClockSource::tsc, 4);
+  TraceWriter made({1000, kRealtime}, ClockSource::tsc, 4);
   made.clock({2'001'000, kRealtime + 10'000'000});
   made.clock({1'001'000, kRealtime + 4'000'000});
   const TemporaryFile file(made.bytes);
@@ -229,7 +229,7 @@ TEST_CASE("a TSC is calibrated by the earliest and the latest pair") {
   CHECK(trace.clock.calibrated());
   CHECK(trace.clock.ns(1000 + 7) == static_cast<std::int64_t>(kRealtime) + 35);
   CHECK(trace.clock.ns(1000 - 2) == static_cast<std::int64_t>(kRealtime) - 10);
-  bench::TraceWriter alone({1000, kRealtime}, ClockSource::tsc, 4);
+  TraceWriter alone({1000, kRealtime}, ClockSource::tsc, 4);
   const TemporaryFile single(alone.bytes);
   CHECK_FALSE(Trace(single.path()).clock.calibrated());
 }

@@ -34,7 +34,7 @@ void next(ThreadWriter& main, double from, double consume, double to, std::uint6
 
 // Two workers, five batches. T1: 100, 50, 1180, 60, 4. Waits: 111, early, 592, early, 0.5.
 // Consumed − fetched: 118 − 110, 702 − 60, 1304 − 1300, 1312 − 130, 1321 − 1305.
-bench::Bytes five_batches() {
+Bytes five_batches() {
   MadeTrace made;
   made.loader(1, 2);
   made.iterator(1, 1);
@@ -74,7 +74,7 @@ bench::Bytes five_batches() {
   return made.bytes;
 }
 
-nlohmann::ordered_json report_of(const bench::Bytes& bytes) {
+nlohmann::ordered_json report_of(const Bytes& bytes) {
   const TemporaryFile file(bytes);
   Trace trace(file.path());
   return report_json(findings_of(trace));

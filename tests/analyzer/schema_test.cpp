@@ -11,7 +11,7 @@ using namespace lotus::analyzer::test;
 namespace {
 
 void append_schema(MadeTrace& made, const std::string& text) {
-  made.frame(bench::TraceWriter::head_of(FrameType::schema, 0), bench::Bytes(text.begin(), text.end()));
+  made.frame(TraceWriter::head_of(FrameType::schema, 0), Bytes(text.begin(), text.end()));
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -20,8 +20,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
-void append_chunk(MadeTrace& made, std::uint32_t process, const bench::Bytes& body) {
-  FrameHeader head = bench::TraceWriter::head_of(FrameType::chunk, process);
+void append_chunk(MadeTrace& made, std::uint32_t process, const Bytes& body) {
+  FrameHeader head = TraceWriter::head_of(FrameType::chunk, process);
   head.stream = 1;
   head.sequence = 1;
   head.base_ticks = at(0);
@@ -63,7 +63,7 @@ TEST_CASE("fields appended later are skipped, unknown kinds too") {
       1,   3,                           // leave novelty
       1,   4,                           // leave op
   };
-  append_chunk(made, worker, bench::Bytes(std::begin(body), std::end(body)));
+  append_chunk(made, worker, Bytes(std::begin(body), std::end(body)));
   made.close();
   const TemporaryFile file(made.bytes);
   Trace trace(file.path());
@@ -83,7 +83,7 @@ TEST_CASE("fields that an older file does not have read as zero") {
   const std::uint32_t worker = made.worker(1, 0);
   append_schema(made, replaced(FileSchema().text(), "fetch iterator:u reset:u batch:u", "fetch iterator:u"));
   const std::uint8_t body[] = {8, 10, 0, 1, 4};
-  append_chunk(made, worker, bench::Bytes(std::begin(body), std::end(body)));
+  append_chunk(made, worker, Bytes(std::begin(body), std::end(body)));
   made.close();
   const TemporaryFile file(made.bytes);
   Trace trace(file.path());
@@ -98,7 +98,7 @@ TEST_CASE("a code that means something else in the file does not get our meaning
   const std::uint32_t worker = made.worker(1, 0);
   append_schema(made, replaced(FileSchema().text(), "8 enter fetch iterator:u", "8 enter flight captain:u"));
   const std::uint8_t body[] = {8, 10, 0, 0, 0, 1, 4};
-  append_chunk(made, worker, bench::Bytes(std::begin(body), std::end(body)));
+  append_chunk(made, worker, Bytes(std::begin(body), std::end(body)));
   made.close();
   const TemporaryFile file(made.bytes);
   Trace trace(file.path());

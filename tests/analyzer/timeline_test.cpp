@@ -20,7 +20,7 @@ using nlohmann::json;
 namespace {
 
 // Two epochs of two batches with persistent workers; one batch out of order; one sample with the given path.
-bench::Bytes two_epochs(const std::string& path) {
+Bytes two_epochs(const std::string& path) {
   MadeTrace made;
   made.loader(1, 2, true);
   made.iterator(1, 1);
@@ -65,9 +65,9 @@ bench::Bytes two_epochs(const std::string& path) {
 
 // What a timeline of the trace writes.
 template <class Draw>
-std::string drawn(const bench::Bytes& bytes, const Draw& draw) {
+std::string drawn(const Bytes& bytes, const Draw& draw) {
   const TemporaryFile file(bytes);
-  const TemporaryFile target(bench::Bytes{}, ".out");
+  const TemporaryFile target(Bytes{}, ".out");
   Trace trace(file.path());
   Lanes lanes;
   Outline outline(lanes);
@@ -80,7 +80,7 @@ std::string drawn(const bench::Bytes& bytes, const Draw& draw) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-json timeline_of(const bench::Bytes& bytes, bool coarse) {
+json timeline_of(const Bytes& bytes, bool coarse) {
   return json::parse(drawn(bytes, [&](auto& trace, auto& outline, auto& lanes, auto& reading, auto& out) {
     ChromeTimeline timeline(trace, outline, lanes, reading, coarse, out);
     timeline.begin(nullptr);

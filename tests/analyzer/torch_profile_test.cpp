@@ -13,7 +13,7 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-bench::Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
 std::vector<ProfileEvent> events_of(const std::string& text) {
   const TemporaryFile file(bytes_of(text), ".json");

@@ -14,7 +14,7 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-bench::Bytes small_run(Codec codec) {
+Bytes small_run(Codec codec) {
   MadeTrace made;
   made.codec = codec;
   made.loader(1, 1);
@@ -59,10 +59,10 @@ void check_plausible(const Findings& findings, std::size_t cut) {
 
 TEST_CASE("cut off at any byte: read as far as it goes, and said so") {
   for (const Codec codec : {Codec::zstd, Codec::raw}) {
-    const bench::Bytes whole = small_run(codec);
+    const Bytes whole = small_run(codec);
     std::uint64_t most = 0;
     for (std::size_t cut = 0; cut < whole.size(); ++cut) {
-      const TemporaryFile file(bench::Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)));
+      const TemporaryFile file(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)));
       if (cut < sizeof(FileHeader)) {
         CHECK_THROWS_AS(Trace(file.path()), Unusable);
         continue;

@@ -1,0 +1,125 @@
+// `import`: a trace of another tool's files.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "commands/command.hpp"
+#include "lotustrace/importer.hpp"
+#include "split/counters.hpp"
+#include "split/mapping.hpp"
+#include "text/escape.hpp"
+#include "trace/error.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> directories;
+  std::string output;
+  std::string mapping, counters;
+  lotustrace::KnownFacts known;
+  bool strict = false;
+  bool force = false;
+};
+
+void say(const std::string& text) { std::fputs(("lotus-analyze: " + text + "\n").c_str(), stderr); }
+
+// Of one configuration: -o; of several: files in the directory -o.
+std::vector<std::string> targets_of(const Options& options, const std::vector<lotustrace::Run>& runs) {
+  if (runs.size() == 1) return {options.output};
+  std::string names;
+  for (const auto& run : runs) {
+    names += (names.empty() ? "" : ", ") + run.configuration.name;
+    if (!run.configuration.known())
+      throw Unusable(fmt::format(
+          "{}: no configuration can be read from its name: expected b<batch>_gpu<n> or <name>_dataloader<n>, or "
+          "epoch_<n> below such a directory; rename it, or import it alone",
+          escaped(run.directories.front().path)));
+  }
+  std::error_code error;
+  if (fs::path(options.output).extension() == kTraceSuffix || fs::is_regular_file(options.output, error))
+    throw WrongUsage(fmt::format("-o {}: there are logs of {} configurations ({}), which make a trace each: name a "
+                                 "directory for them",
+                                 escaped(options.output), runs.size(), escaped(names)));
+  fs::create_directories(options.output, error);
+  if (error) throw Unusable(fmt::format("{}: cannot be made: {}", escaped(options.output), error.message()));
+  std::vector<std::string> targets;
+  for (const auto& run : runs)
+    targets.push_back((fs::path(options.output) / (run.configuration.name + kTraceSuffix)).string());
+  return targets;
+}
+
+void check_mapping(const Options& options, const Imported& facts, const std::set<std::string>& ops) {
+  const auto unknown = unknown_ops(facts.mapped, ops);
+  if (unknown.empty()) return;
+  std::string known;
+  for (const auto& op : ops) known += (known.empty() ? "" : ", ") + escaped(op);
+  std::size_t mapped = 0;
+  for (const auto& one : facts.mapped) mapped += ops.contains(one.op) ? 1 : 0;
+  std::string text = fmt::format("{}: the logs have no operation", escaped(options.mapping));
+  for (const auto& op : unknown) text += (&op == &unknown.front() ? " " : ", ") + escaped(op);
+  text += fmt::format("; expected some of {}", known);
+  if (mapped == 0 || options.strict) throw Unusable(text);
+  say(text + "; what is mapped to the others gets no share");
+}
+
+void import_run(const Options& options, const lotustrace::Run& run, const Imported& facts,
+                const std::string& target) {
+  lotustrace::Complaints complaints(say);
+  Output out(target, options.force);
+  lotustrace::Importer importer(run, options.known, facts, out, complaints);
+  const auto discard = [&] {
+    if (target != "-") std::remove(target.c_str());
+  };
+  try {
+    importer.run();
+    check_mapping(options, facts, importer.ops());
+    if (options.strict && complaints.count() > 0)
+      throw Unusable(fmt::format("{} lines are damaged, and --strict was given: no trace was made", complaints.count()));
+    out.close();
+  } catch (...) {
+    discard();
+    throw;
+  }
+  if (complaints.count() > 0) say(fmt::format("{} lines of the logs are left out", complaints.count()));
+  say(fmt::format("wrote {}: {} processes, {} epochs, {} batches", escaped(target), importer.processes(),
+                  importer.epochs(), importer.batches()));
+}
+
+void import_logs(const Options& options) {
+  Imported facts;
+  if (!options.mapping.empty()) facts.mapped = read_mapping(options.mapping);
+  if (!options.counters.empty()) facts.counters = read_counters(options.counters);
+  const auto runs = lotustrace::find_runs(options.directories);
+  if (runs.size() > 1 && !options.counters.empty())
+    throw WrongUsage("--uarch is a table of one run, but there are logs of several; import them one by one");
+  const auto targets = targets_of(options, runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) import_run(options, runs[i], facts, targets[i]);
+}
+
+}  // namespace
+
+Run prepare_import(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("DIR", options->directories, "directories of LotusTrace logs; those of several configurations make a trace each")
+      ->required();
+  app.add_option("-o,--output", options->output, "the trace to write; of several configurations: a directory for them")
+      ->type_name("TRACE")
+      ->required();
+  app.add_option("--mapping", options->mapping, "which functions run in which operation: LotusMap's JSON, or that of map --json")
+      ->type_name("JSON");
+  app.add_option("--uarch", options->counters, "a profiler's table of counters, one row a function")
+      ->type_name("CSV");
+  app.add_option("--batch-size", options->known.batch_size, "of the run, where no name says it");
+  app.add_option("--workers", options->known.workers, "of the loader, where neither names nor logs say it");
+  app.add_option("--ranks", options->known.ranks, "GPUs or training processes, where no name says it");
+  app.add_flag("--strict", options->strict, "a damaged line, or an unknown operation of the mapping, is an error");
+  app.add_flag("--force", options->force, "replace the output if it exists");
+  return [options] { import_logs(*options); };
+}
+
+}  // namespace lotus::analyzer

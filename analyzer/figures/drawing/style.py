@@ -1,0 +1,69 @@
+"""How all figures look."""
+import matplotlib
+import matplotlib.pyplot
+
+# Told apart by people who see colours differently (Okabe and Ito), in an order that keeps neighbours apart.
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6BB1", "#B8A600", "#5B7083", "#7A4B2A"]
+GREY = "#8A929B"
+INK = "#1F2933"
+WARNING = "#C62828"
+
+
+def begin():
+    matplotlib.rcParams.update({
+        "font.family": "sans-serif", "font.size": 9, "axes.titlesize": 10.5, "axes.titleweight": "bold",
+        "axes.titlelocation": "left", "axes.titlepad": 10, "axes.labelsize": 9, "axes.edgecolor": "#5C6773",
+        "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False,
+        "axes.spines.right": False, "axes.axisbelow": True, "grid.color": "#E3E7EB", "grid.linewidth": 0.8,
+        "legend.frameon": False, "legend.fontsize": 8, "figure.dpi": 100, "savefig.dpi": 160,
+        "svg.hashsalt": "lotus"})  # the same data makes the same bytes
+
+
+def axes(title, width=7.2, height=3.6):
+    figure, plot = matplotlib.pyplot.subplots(figsize=(width, height), layout="constrained")
+    plot.set_title(title)
+    return figure, plot
+
+
+def save(figure, path):
+    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
+
+
+def number(text):
+    """Of a cell of CSV; None: not known."""
+    return float(text) if text else None
+
+
+def ordered(values):
+    """Each once, in order of appearance."""
+    return list(dict.fromkeys(values))
+
+
+def by_workers(rows):
+    """Labels of the configurations, those with fewer workers, then smaller batches first; rows by label."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(row["configuration"], []).append(row)
+
+    def order(label):
+        first = groups[label][0]
+        return number(first["batch_size"]) or 0, number(first.get("ranks")) or 0, number(first["workers"]) or 0, label
+
+    return {label: groups[label] for label in sorted(groups, key=order)}
+
+
+def only_workers_differ(groups):
+    """Whether the number of workers tells the configurations apart, so that they can stand on an axis of it."""
+    workers = [rows[0]["workers"] for rows in groups.values()]
+    return len(set(workers)) == len(workers) and all(workers)
+
+
+def ticks(plot, groups):
+    """Names the places 0, 1, 2 … of the x axis."""
+    if only_workers_differ(groups):
+        plot.set_xlabel("DataLoader workers")
+        labels = [rows[0]["workers"] for rows in groups.values()]
+    else:
+        labels = list(groups)
+    plot.set_xticks(range(len(groups)), labels, rotation=0 if len(labels) <= 8 and max(map(len, labels)) < 12 else 35,
+                    ha="center" if len(labels) <= 8 and max(map(len, labels)) < 12 else "right")

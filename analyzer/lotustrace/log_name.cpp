@@ -1,0 +1,78 @@
+#include "lotustrace/log_name.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <regex>
+
+#include "text/escape.hpp"
+#include "trace/error.hpp"
+
+namespace lotus::analyzer::lotustrace {
+namespace {
+
+using Match = std::match_results<std::string_view::const_iterator>;
+
+template <class Number>
+Number number_of(const Match& match, std::size_t group) {
+  Number value = 0;
+  const std::string text = match[group].str();
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+bool matches(std::string_view text, Match& match, const std::regex& pattern) {
+  return std::regex_match(text.begin(), text.end(), match, pattern);
+}
+
+}  // namespace
+
+std::string LogName::text() const { return fmt::format("{}_{}_pid_{}", prefix, main ? "main" : "worker", pid); }
+
+std::optional<LogName> parse_log_name(std::string_view name) {
+  static const std::regex kPattern("(.*)_(worker|main)_pid_([0-9]{1,9})");
+  Match match;
+  if (!matches(name, match, kPattern)) return std::nullopt;
+  return LogName{match[1].str(), number_of<std::uint32_t>(match, 3), match[2] == "main"};
+}
+
+Configuration parse_configuration(const std::string& directory) {
+  static const std::regex kBatch("b([0-9]{1,9})_gpu([0-9]{1,9})");
+  static const std::regex kWorkers(".*_dataloader([0-9]{1,9})");
+  static const std::regex kBegun("b[^_]*_gpu.*|.*_dataloader[^_]*");
+  const std::filesystem::path path(directory);
+  Configuration found;
+  found.name = (path.has_filename() ? path : path.parent_path()).filename().string();
+  const std::string_view name = found.name;
+  Match match;
+  if (matches(name, match, kBatch)) {
+    found.batch_size = number_of<std::uint64_t>(match, 1);
+    found.ranks = number_of<std::uint64_t>(match, 2);
+  } else if (matches(name, match, kWorkers)) {
+    found.workers = number_of<std::uint64_t>(match, 1);
+  }
+  if (!found.known() && matches(name, match, kBegun))
+    throw Unusable(
+        fmt::format("{}: no configuration can be read from its name: expected b<batch>_gpu<n> or "
+                    "<name>_dataloader<n> with numbers from 1, as b512_gpu4; rename it",
+                    escaped(directory)));
+  return found;
+}
+
+std::string part_text(const Part& part, bool with_pid, bool with_loader) {
+  std::string text;
+  if (with_pid) text += fmt::format("pid_{}_", part.pid);
+  if (with_loader) text += fmt::format("loader_{}_", part.loader);
+  return text + fmt::format("epoch_{}", part.epoch);
+}
+
+std::optional<Part> parse_part(std::string_view name) {
+  static const std::regex kPattern("(?:pid_([0-9]{1,9})_)?(?:loader_([0-9]{1,9})_)?epoch_([0-9]{1,9})");
+  Match match;
+  if (!matches(name, match, kPattern)) return std::nullopt;
+  return Part{number_of<std::uint64_t>(match, 1), number_of<std::uint64_t>(match, 2),
+              number_of<std::uint64_t>(match, 3)};
+}
+
+}  // namespace lotus::analyzer::lotustrace

@@ -1,0 +1,44 @@
+// Names of the research system's log files and directories, and what they say.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lotus::analyzer::lotustrace {
+
+// {prefix}_worker_pid_{pid}, {prefix}_main_pid_{pid}; the prefix is what the user gave as log_file.
+struct LogName {
+  std::string prefix;
+  std::uint32_t pid = 0;
+  bool main = false;
+
+  std::string text() const;
+};
+
+// None: not the name of a log.
+std::optional<LogName> parse_log_name(std::string_view name);
+
+// What a directory's name says of the runs in it: b<batch>_gpu<n>, or …_dataloader<n>. 0: nothing.
+struct Configuration {
+  std::string name;  // of the directory
+  std::uint64_t batch_size = 0, ranks = 0, workers = 0;
+
+  bool known() const { return batch_size > 0 || ranks > 0 || workers > 0; }
+};
+
+// A name without either pattern gives a configuration that is not known(). Throws Unusable where a pattern is
+// begun but cannot be read, as in b512_gpu or b_gpu2.
+Configuration parse_configuration(const std::string& directory);
+
+// Which part of a run a directory of an exported trace holds: [pid_P_][loader_L_]epoch_E.
+struct Part {
+  std::uint64_t pid = 0, loader = 0, epoch = 0;
+
+  auto operator<=>(const Part&) const = default;
+};
+std::string part_text(const Part& part, bool with_pid, bool with_loader);
+std::optional<Part> parse_part(std::string_view name);
+
+}  // namespace lotus::analyzer::lotustrace

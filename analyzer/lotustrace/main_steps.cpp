@@ -1,0 +1,133 @@
+#include "lotustrace/main_steps.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace lotus::analyzer::lotustrace {
+namespace {
+
+using What = Step::What;
+
+// A stay in __next__.
+struct Stay {
+  std::int64_t start, got, end;
+  std::uint64_t batch;
+  std::uint64_t line;
+  bool waited, consumed;
+};
+
+std::vector<Stay> stays_of(const LoggedEpoch& epoch) {
+  std::vector<Stay> stays;
+  for (const auto& [number, batch] : epoch.batches) {
+    const bool waited = batch.wait && !batch.out_of_order();
+    if (!waited && !batch.consumed) continue;
+    const std::int64_t consumed = batch.consumed ? batch.consumed->start : 0;
+    if (waited)
+      stays.push_back({batch.wait->start, batch.wait->end(), batch.consumed ? consumed : batch.wait->end(),
+                       number, batch.wait->line, true, batch.consumed.has_value()});
+    else
+      stays.push_back({consumed, consumed, consumed, number, batch.consumed->line, false, true});
+  }
+  std::stable_sort(stays.begin(), stays.end(), [](const Stay& a, const Stay& b) {
+    return std::tuple(a.start, a.end) < std::tuple(b.start, b.end);
+  });
+  return stays;
+}
+
+// One thread does one thing at a time.
+void keep_apart(std::vector<Stay>& stays, const std::string& path, Complaints& complaints) {
+  std::int64_t busy = INT64_MIN;
+  std::erase_if(stays, [&](const Stay& stay) {
+    const char* problem = nullptr;
+    if (stay.start < busy) problem = "begins before the one before it has ended; it is left out";
+    if (stay.end < stay.got) problem = "is consumed before its wait has ended; it is left out";
+    if (problem != nullptr)
+      complaints.add(path, stay.line, "the wait for batch " + std::to_string(stay.batch) + " " + problem);
+    else
+      busy = stay.end;
+    return problem != nullptr;
+  });
+}
+
+class Steps {
+ public:
+  Steps(const LoggedEpoch& epoch, BatchName name, bool inline_fetch)
+      : epoch_(epoch), name_(name), inline_fetch_(inline_fetch) {}
+
+  std::vector<Step> run(const std::vector<Stay>& stays) {
+    for (std::size_t i = 0; i < stays.size(); ++i) add_stay(stays[i], i);
+    for (const auto& [number, batch] : epoch_.batches) {
+      if (batch.out_of_order()) add_arrival(batch.wait->start, number, stays);
+      if (batch.queued) add(What::queued, batch.queued->start, number, stay_at(batch.queued->start, stays));
+    }
+    std::stable_sort(ordered_.begin(), ordered_.end(), [](const Ordered& a, const Ordered& b) {
+      return std::tuple(a.step.at, a.stay, a.step.what) < std::tuple(b.step.at, b.stay, b.step.what);
+    });
+    return counted();
+  }
+
+ private:
+  struct Ordered {
+    Step step;
+    std::size_t stay;  // that it belongs to, among those of one time
+  };
+
+  static std::size_t stay_at(std::int64_t at, const std::vector<Stay>& stays) {
+    const auto after =
+        std::upper_bound(stays.begin(), stays.end(), at,
+                         [](std::int64_t time, const Stay& stay) { return time < stay.start; });
+    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, after - stays.begin() - 1));
+  }
+
+  void add(What what, std::int64_t at, std::uint64_t batch, std::size_t stay, std::uint64_t expected = 0) {
+    ordered_.push_back({{what, at, {name_.iterator, name_.reset, batch}, expected, std::nullopt}, stay});
+  }
+
+  void add_stay(const Stay& stay, std::size_t number) {
+    add(What::enter, stay.start, stay.batch, number);
+    if (stay.waited && !inline_fetch_) add(What::got, stay.got, stay.batch, number, stay.batch);
+    if (inline_fetch_) add(What::fetch, stay.start, stay.batch, number);
+    add(stay.consumed ? What::leave : What::abandon, stay.end, stay.batch, number);
+  }
+
+  void add_arrival(std::int64_t at, std::uint64_t batch, const std::vector<Stay>& stays) {
+    const std::size_t stay = stay_at(at, stays);
+    const bool inside = !stays.empty() && stays[stay].waited && stays[stay].start <= at && at <= stays[stay].got;
+    if (inside)
+      add(What::arrive, at, batch, stay, stays[stay].batch);
+    else
+      add(What::lone, at, batch, stay);
+  }
+
+  // With Queued records it is known how many batches were on their way.
+  std::vector<Step> counted() {
+    const bool known = std::any_of(ordered_.begin(), ordered_.end(),
+                                   [](const Ordered& one) { return one.step.what == What::queued; });
+    std::int64_t outstanding = 0;
+    std::vector<Step> steps;
+    for (auto& [step, stay] : ordered_) {
+      if (step.what == What::queued) ++outstanding;
+      const bool received = step.what == What::arrive || step.what == What::got || step.what == What::lone;
+      if (known) step.outstanding = static_cast<std::uint64_t>(std::max<std::int64_t>(0, outstanding));
+      if (received) --outstanding;
+      steps.push_back(step);
+    }
+    return steps;
+  }
+
+  const LoggedEpoch& epoch_;
+  BatchName name_;
+  bool inline_fetch_;
+  std::vector<Ordered> ordered_;
+};
+
+}  // namespace
+
+std::vector<Step> steps_of(const LoggedEpoch& epoch, BatchName name, bool inline_fetch,
+                           const std::string& path, Complaints& complaints) {
+  std::vector<Stay> stays = stays_of(epoch);
+  keep_apart(stays, path, complaints);
+  return Steps(epoch, name, inline_fetch).run(stays);
+}
+
+}  // namespace lotus::analyzer::lotustrace

@@ -1,0 +1,147 @@
+"""Runs training scripts, traced and not, and keeps what was done."""
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+import plan
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = SOURCE / "tests/programs"
+BOXED = pathlib.Path("/usr/share/doc/labelme-examples/examples/bbox_detection/data_annotated")
+PATIENCE = 120  # seconds for the collector to close a trace
+
+
+class Progress:
+    """One line on a terminal: what runs, and for how long all will; elsewhere a line a step."""
+
+    def __init__(self, steps):
+        self.left = dict(steps)  # estimated seconds by name
+        self.total = len(self.left)
+        self.spent = self.promised = 0.0
+        self.began = None
+
+    def begin(self, name):
+        self.began = time.monotonic()
+        scale = self.spent / self.promised if self.promised > 0 else 1
+        done = self.total - len(self.left)
+        width = 20
+        bar = "#" * (width * done // max(1, self.total)) + "." * (width - width * done // max(1, self.total))
+        line = f"[{bar}] {done + 1}/{self.total} {name}; about {plan.minutes(scale * sum(self.left.values()))} left"
+        print(f"\r\x1b[K{line}" if sys.stderr.isatty() else line, end="" if sys.stderr.isatty() else "\n",
+              file=sys.stderr, flush=True)
+
+    def end(self, name, skipped=False):
+        promised = self.left.pop(name)
+        if not skipped:
+            self.spent += time.monotonic() - self.began
+            self.promised += promised
+
+
+class Laboratory:
+    def __init__(self, directory, build):
+        self.directory, self.build = directory, build
+        self.traces = directory / "traces"
+        self.traces.mkdir(parents=True, exist_ok=True)
+        for path in ("lib/liblotus.so", "bin/lotus-collector", "bin/lotus-analyze"):
+            if not (build / path).exists():
+                sys.exit(f"replicate: {build / path} is missing: build first (tools/quickstart), or name --build")
+
+    def analyze(self, *arguments):
+        """Standard output; ends the program when it fails."""
+        command = [self.build / "bin/lotus-analyze", *arguments]
+        outcome = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        if outcome.returncode != 0:
+            raise RuntimeError(outcome.stderr.strip())
+        return outcome.stdout
+
+    def is_whole(self, trace):
+        try:
+            return trace.exists() and not json.loads(self.analyze("info", "--json", trace))["truncated"]
+        except RuntimeError:
+            return False
+
+    def data_for(self, run):
+        """Photographs, volumes or boxes, made where they are missing."""
+        if run.workload == "detection":
+            if not BOXED.is_dir():
+                sys.exit(f"replicate: {BOXED} is missing: run `apt-get install labelme-examples` and try again")
+            return BOXED
+        directory = self.directory / ("photos" if run.workload == "classification" else "volumes")
+        if run.workload == "classification":
+            subprocess.run([SOURCE / "tools/photos", directory, str(run.samples)], check=True)
+        else:
+            directory.mkdir(exist_ok=True)
+        return directory
+
+    def environment(self, **more):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("LOTUS_", "LD_"))}
+        return {**kept, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", **{k: str(v) for k, v in more.items()}}
+
+    def execute(self, command, **more):
+        """Wall seconds."""
+        start = time.monotonic()
+        outcome = subprocess.run([str(word) for word in command], env=self.environment(**more), stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        took = time.monotonic() - start
+        if outcome.returncode != 0:
+            sys.exit(f"\nreplicate: {' '.join(map(str, command))} failed:\n{outcome.stderr.decode()}")
+        return took
+
+    def traced(self, command, trace):
+        """Wall seconds of the program; returns once the trace is closed."""
+        took = self.execute(command, LD_PRELOAD=self.build / "lib/liblotus.so", LOTUS_OUTPUT=trace)
+        end = time.monotonic() + PATIENCE
+        while not self.is_whole(trace):
+            if time.monotonic() > end:
+                sys.exit(f"\nreplicate: {trace} was not closed; is a collector running? See lotus-collector(1)")
+            time.sleep(0.2)
+        return took
+
+    def trace_of(self, run):
+        return self.traces / f"{run.name}.lotus"
+
+    def make(self, run):
+        """The trace; False if it was there."""
+        target = self.trace_of(run)
+        if self.is_whole(target):
+            return False
+        partial = target.with_suffix(".partial.lotus")
+        partial.unlink(missing_ok=True)
+        self.traced(run.command(PROGRAMS, self.data_for(run)), partial)
+        partial.rename(target)
+        return True
+
+    def overhead(self, settings):
+        """Median wall time of each way to watch the same run, in % of the bare one, and what it left on disk."""
+        kept = self.directory / f"overhead-{plan.overhead_run(settings).name}.json"
+        if kept.exists():
+            return json.loads(kept.read_text()), False
+        run = plan.overhead_run(settings)
+        command = run.command(PROGRAMS, self.data_for(run))
+        scratch = self.directory / "scratch"
+        ways = {"none": lambda: self.execute(command), "Lotus": lambda: self.traced(command, scratch / "o.lotus")}
+        profiled = SOURCE / "bench/replication/profiled.py"
+        ways["PyTorch profiler"] = lambda: self.execute([command[0], profiled, scratch / "torch.json", *command[1:]])
+        if shutil.which("py-spy"):
+            ways["py-spy"] = lambda: self.execute(["py-spy", "record", "-s", "-o", scratch / "spy.svg", "--", *command])
+        if shutil.which("austin"):
+            ways["austin"] = lambda: self.execute(["austin", "-C", "-o", scratch / "austin.txt", *command])
+        walls, sizes = {name: [] for name in ways}, {}
+        for _ in range(settings.overhead_rounds):
+            for name, watch in ways.items():
+                shutil.rmtree(scratch, ignore_errors=True)
+                scratch.mkdir()
+                walls[name].append(watch())
+                sizes[name] = sum(path.stat().st_size for path in scratch.iterdir())
+        shutil.rmtree(scratch)
+        images = run.samples * run.epochs
+        rows = [{"name": name, "seconds": statistics.median(took), "bytes_per_image": sizes[name] / images,
+                 "percent": 100 * (statistics.median(a / b for a, b in zip(took, walls["none"])) - 1)}
+                for name, took in walls.items()]
+        kept.write_text(json.dumps({"rounds": settings.overhead_rounds, "rows": rows}))
+        return json.loads(kept.read_text()), True

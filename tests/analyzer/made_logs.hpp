@@ -1,0 +1,49 @@
+// Hand-made logs of the research system. Times are given in ms since kRealtime.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lotustrace/importer.hpp"
+#include "made_trace.hpp"
+
+namespace lotus::analyzer::test {
+
+// A directory that is removed with the object.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory();
+
+  std::string path() const { return path_; }
+  // Writes a file below it, with the directories around it.
+  void write(const std::string& name, const std::string& text) const;
+  // Its text.
+  std::string read(const std::string& name) const;
+
+ private:
+  std::string path_;
+};
+
+// A line of a log.
+std::string line(const std::string& name, double start_ms, double ms);
+// One with the literal duration.
+std::string instant(const std::string& name, double ms);
+
+// The logs of two workers (pids 101 and 102) and five batches, of which 1 and 3 arrive out of order and are served
+// from the cache later; with queued and pinned records. Preprocessing: 100, 50, 1180, 60, 4 ms.
+void write_five_batches(const TemporaryDirectory& directory, const std::string& inside, double later_ms = 0);
+
+// The trace of all logs below the directory, which are of one configuration; what was left out.
+struct ImportedTrace {
+  TemporaryFile file;
+  std::vector<std::string> complaints;
+};
+ImportedTrace import_logs(const std::string& directory, const Imported& facts = {},
+                          const lotustrace::KnownFacts& known = {});
+
+}  // namespace lotus::analyzer::test

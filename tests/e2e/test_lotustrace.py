@@ -1,0 +1,225 @@
+"""The research system's files and figures: exported from a real run, read back, and drawn."""
+import json
+import random
+import subprocess
+import xml.dom.minidom
+
+import pytest
+
+import harness
+import lotustrace_reader
+
+OPS = ["Loader", "RandomResizedCrop", "RandomHorizontalFlip", "ToTensor", "Normalize", "Collation"]
+TABLES = ("ops", "waits", "batches")
+# All that an analysis of logs is made from, of each batch.
+FACTS = ("batch", "epoch", "samples", "worker_pid", "worker_id", "fetch_start_ns", "fetch_ns", "wait_start_ns", "wait_ns",
+         "out_of_order", "queued_at_ns", "consumed_at_ns", "delay_ns")
+FIGURES = ("2", "4", "5a", "5b", "6a", "6b", "6c", "6d")
+
+
+def analyze(*arguments, code=0):
+    outcome = harness.run([harness.ANALYZE, *arguments])
+    assert outcome.code == code, outcome.stderr.decode()
+    return outcome.stdout.decode() if code == 0 else outcome.stderr.decode()
+
+
+def rows(table, *traces):
+    found = json.loads(analyze("table", table, "--json", *traces))["rows"]
+    for row in found:
+        row.pop("run", None)
+    return found
+
+
+class Copies:
+    """A trace, its logs, and the trace of these logs."""
+
+    def __init__(self, directory, trace):
+        self.trace, self.logs, self.back = trace.path, directory / "logs", directory / "back.lotus"
+        analyze("export", "--format", "lotustrace", self.logs, self.trace)
+        analyze("import", self.logs, "-o", self.back)
+
+
+@pytest.fixture(scope="module", params=["2 workers", "num_workers=0"])
+def copies(request, tmp_path_factory, tracers, photos):
+    directory = tmp_path_factory.mktemp("lotustrace")
+    tracers.append(harness.Tracer(directory))
+    workers = 0 if "=" in request.param else 2
+    outcome, trace = tracers[-1].trace(harness.program("classify", "--workers", workers, "--epochs", 2, data=photos))
+    assert outcome.code == 0, outcome.stderr.decode()
+    return Copies(directory, trace)
+
+
+def test_logs_are_lotustraces(copies):
+    """By a reader that was written from what is published of the format."""
+    directories = sorted(copies.logs.iterdir())
+    assert [directory.name for directory in directories] == ["epoch_0", "epoch_1"]
+    batches = harness.Trace(copies.trace).batches
+    for epoch, directory in enumerate(directories):
+        logs = lotustrace_reader.Logs(directory)
+        assert sorted(logs.ops()) == sorted(OPS)
+        assert {name: len(times) for name, times in logs.ops().items()} == {name: 8 if name == "Collation" else 64 for name in OPS}
+        ours = {row["batch"]: row for row in batches if row["epoch"] == epoch}
+        assert set(logs.consumed) == set(logs.preprocessed) == set(ours)
+        assert logs.out_of_order == {number for number, row in ours.items() if row["out_of_order"]}
+        for number, row in ours.items():
+            assert logs.preprocessed[number] == (row["fetch_start_ns"], row["fetch_ns"], row["worker_pid"])
+            assert logs.waits[number][1:] == (row["wait_start_ns"], row["wait_ns"])
+            assert logs.consumed[number].start == row["consumed_at_ns"]
+
+
+def test_round_trip_gives_the_same_tables(copies):
+    """To the last ns."""
+    for table in TABLES:
+        ours, back = (sorted(rows(table, trace), key=lambda row: row.get("operation", "")) for trace in (copies.trace, copies.back))
+        for one, other in zip(ours, back, strict=True):
+            # Of the whole run, which logs do not know.
+            assert one.pop("stall_percent", None) is None or other.pop("stall_percent") > 0
+            assert one == other
+    ours, back = ([{fact: row[fact] for fact in FACTS} for row in harness.Trace(trace).batches] for trace in (copies.trace, copies.back))
+    assert ours == back
+
+
+def test_all_commands_read_an_imported_trace(copies):
+    for command in ("report", "batches", "info", "dump", "whatif", "map", "flame"):
+        assert analyze(command, copies.back)
+    report = harness.Trace(copies.back).report
+    assert report["trace"]["lost_events"] == 0 and report["trace"]["truncated"] is False
+    assert report["verdict"]["waited_percent"] > 0
+
+
+def log(values):
+    return "".join(f"{name},{start},{duration}\n" for name, start, duration in values)
+
+
+def random_logs(directory, seed, batches=200):
+    """Logs of one worker with numbers that nothing rounds; returns its durations, waits and delays in ns."""
+    chance = random.Random(seed)
+    now = 1_700_000_000_000_000_000
+    worker, main, ops, made, waits, delays = [], [], {"A": [], "B": []}, [], [], []
+    for batch in range(batches):
+        start = now
+        for name, times in ops.items():
+            duration = int(chance.lognormvariate(15 + len(times) % 3, 1.2))
+            worker.append((f"S{name}", now, duration))
+            times.append(duration)
+            now += duration + chance.randrange(50)
+        worker.append((f"SBatchPreprocessed_{batch}", start, now - start))
+        made.append(now - start)
+        waits.append(chance.choice([chance.randrange(2000, 999_999), chance.randrange(10**6, 9 * 10**8)]))
+        main.append((f"SBatchWait_{batch}", now, waits[-1]))
+        delays.append(waits[-1] + chance.randrange(10**9))
+        main.append((f"SBatchConsumed_{batch}", now + delays[-1], 1000))
+        now += delays[-1] + chance.randrange(10**6)
+    directory.mkdir()
+    (directory / "x_worker_pid_12").write_text(log(worker))
+    (directory / "x_main_pid_11").write_text(log(main))
+    return ops, made, waits, delays
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_statistics_are_numpys(tmp_path, seed):
+    numpy = pytest.importorskip("numpy", reason="python3-numpy is missing")
+    ops, made, waits, delays = random_logs(tmp_path / "b4_gpu1", seed)
+    analyze("import", tmp_path / "b4_gpu1", "-o", tmp_path / "x.lotus")
+    found = {row["operation"]: row for row in rows("ops", tmp_path / "x.lotus")}
+    for name, times in ops.items():
+        ms = numpy.array(times) / 1e6
+        expected = {"count": len(times), "mean_ms": ms.mean(), "median_ms": numpy.median(ms), "p90_ms": numpy.percentile(ms, 90),
+                    "std_ms": ms.std(), "sum_s": ms.sum() / 1e3, "under_10ms_percent": 100 * (ms < 10).mean(),
+                    "under_100us_percent": 100 * (ms < 0.1).mean()}
+        assert {key: found[name][key] for key in expected} == pytest.approx(expected, rel=1e-12)
+    ms = numpy.array(made) / 1e6
+    low, high = numpy.percentile(ms, [25, 75])
+    for row, kept in zip(rows("batches", tmp_path / "x.lotus"), (ms, ms[ms >= low - 2 * (high - low)]), strict=True):
+        low, middle, high = numpy.percentile(kept, [25, 50, 75])
+        expected = {"count": len(kept), "sum_s": kept.sum() / 1e3, "mean_ms": kept.mean(), "std_ms": kept.std(),
+                    "std_percent": 100 * kept.std() / kept.mean(), "min_ms": kept.min(), "p25_ms": low, "median_ms": middle,
+                    "p75_ms": high, "max_ms": kept.max(), "iqr_ms": high - low}
+        assert {key: row[key] for key in expected} == pytest.approx(expected, rel=1e-12)
+    wait, delay = numpy.array(waits), numpy.array(delays)
+    expected = {"waits": len(waits), "out_of_order_percent": 0, "wait_over_500ms_percent": 100 * (wait > 5e8).mean(),
+                "wait_over_1ms_percent": 100 * (wait > 1e6).mean(),
+                "wait_under_1ms_in_order_percent": 100 * (wait < 1e6).mean(),
+                "delay_over_500ms_percent": 100 * (delay > 5e8).mean(),
+                "delay_under_250ms_percent": 100 * (delay < 2.5e8).mean()}
+    shares = rows("waits", tmp_path / "x.lotus")[0]
+    assert {key: shares[key] for key in expected} == pytest.approx(expected, rel=1e-12)
+
+
+def test_configurations_make_a_trace_each(tmp_path):
+    for workers, batch in ((1, 64), (2, 64)):
+        random_logs(tmp_path / f"logs/b{batch}_gpu{workers}", workers, batches=5)
+    message = analyze("import", tmp_path / "logs", "-o", tmp_path / "all.lotus", code=2)
+    assert "name a directory" in message and "b64_gpu1, b64_gpu2" in message
+    analyze("import", tmp_path / "logs", "-o", tmp_path / "all")
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["b64_gpu1.lotus", "b64_gpu2.lotus"]
+
+
+def test_mapping_and_counters(tmp_path):
+    random_logs(tmp_path / "b4_gpu1", 1)
+    mapping = {"op_to_func": {"A": ["f|lib.so", "g|lib.so"], "B": ["g|lib.so"]}, "common_funcs_to_op": {"g|lib.so": ["A", "B"]}}
+    (tmp_path / "map.json").write_text(json.dumps(mapping))
+    (tmp_path / "uarch.csv").write_text("Function,Module,CPU Time,Clockticks,Bound(%)\nf,lib.so,1,1000,10\ng,lib.so,2,2000,50\n")
+    trace = tmp_path / "x.lotus"
+    analyze("import", tmp_path / "b4_gpu1", "--mapping", tmp_path / "map.json", "--uarch", tmp_path / "uarch.csv", "-o", trace)
+    assert json.loads(analyze("map", "--json", trace)) == mapping
+    elapsed = {row["operation"]: row["sum_s"] for row in rows("ops", trace)}
+    weight = elapsed["A"] / (elapsed["A"] + elapsed["B"])
+    values = {(row["counter"], row["function"], row["operation"]): row["value"] for row in rows("counters", trace)}
+    assert values == pytest.approx({("CPU Time", "f", "A"): 1, ("CPU Time", "g", "A"): 2 * weight, ("CPU Time", "g", "B"): 2 - 2 * weight,
+                                    ("Clockticks", "f", "A"): 1000, ("Clockticks", "g", "A"): 2000 * weight,
+                                    ("Clockticks", "g", "B"): 2000 - 2000 * weight, ("Bound(%)", "f", "A"): 100,
+                                    ("Bound(%)", "g", "A"): 1000 * weight, ("Bound(%)", "g", "B"): 1000 - 1000 * weight})
+    (tmp_path / "unknown.json").write_text(json.dumps({"op_to_func": {"C": ["f|lib.so"]}}))
+    message = analyze("import", tmp_path / "b4_gpu1", "--mapping", tmp_path / "unknown.json", "-o", tmp_path / "y.lotus", code=1)
+    assert "no operation C; expected some of A, B" in message
+    assert not (tmp_path / "y.lotus").exists()
+
+
+def test_damaged_line(tmp_path):
+    random_logs(tmp_path / "logs", 1, batches=5)
+    path = tmp_path / "logs/x_worker_pid_12"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:2], "what is this", *lines[2:]]) + "\n")
+    outcome = harness.run([harness.ANALYZE, "import", tmp_path / "logs", "-o", tmp_path / "x.lotus"])
+    assert outcome.code == 0
+    assert f"{path}:3: 'what is this' is left out: expected NAME,START_NS,DURATION_NS" in outcome.stderr.decode()
+    assert rows("waits", tmp_path / "x.lotus")[0]["waits"] == 5
+    assert "--strict" in analyze("import", "--strict", tmp_path / "logs", "-o", tmp_path / "y.lotus", code=1)
+
+
+def has_matplotlib():
+    return any(subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode == 0
+               for python in ("python3", "/usr/bin/python3"))
+
+
+def test_figures(copies, tmp_path):
+    if not has_matplotlib():
+        pytest.skip("python3-matplotlib is missing")
+    for number in FIGURES:
+        target = tmp_path / number
+        traces = [copies.trace] if number in ("2", "6c", "6d") else [copies.trace, copies.back]
+        analyze("figure", number, *traces, "-o", target)
+        assert target.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+        picture = xml.dom.minidom.parse(str(target.with_suffix(".svg")))
+        assert len(picture.getElementsByTagName("path")) > 10
+        assert len(target.with_suffix(".csv").read_text().splitlines()) > 1
+        assert "exists; give --force" in analyze("figure", number, *traces, "-o", target, code=2)
+
+
+def test_figure_needs_matplotlib_and_says_so(copies, tmp_path):
+    program = tmp_path / "bin/python3"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 9\n")
+    program.chmod(0o755)
+    outcome = harness.run([harness.ANALYZE, "figure", "6b", copies.trace, "-o", tmp_path / "x.svg"], PATH=program.parent)
+    assert outcome.code == 1
+    assert b"no picture was drawn" in outcome.stderr and str(tmp_path / "x.csv").encode() in outcome.stderr
+    assert (tmp_path / "x.csv").exists() and not (tmp_path / "x.svg").exists()
+
+
+def test_what_there_is_not(copies, tmp_path):
+    assert "there are mapping (I), ops (II)" in analyze("table", "nonsense", copies.trace, code=2)
+    assert "there are 2 (timeline)" in analyze("figure", "9", copies.trace, "-o", tmp_path / "x", code=2)
+    assert "import --mapping JSON --uarch CSV" in analyze("figure", "6e", copies.trace, "-o", tmp_path / "x", code=1)
+    assert "is not empty" in analyze("export", copies.logs, copies.trace, code=1)
