@@ -50,11 +50,13 @@ constexpr Command kCommands[] = {
     {"table", "the tables of the research system's paper, from traces",
      "Prints a table: for people, as CSV or as JSON. Of several traces, one below the other.", prepare_table},
     {"figure", "the figures of the research system's paper, from traces",
-     "Draws a figure, by Matplotlib, and writes its data beside it. Several traces, as of several configurations, make\n"
+     "Draws a figure, by Matplotlib, and writes its data beside it. Several traces, as of several "
+     "configurations, make\n"
      "one figure.",
      prepare_figure},
     {"export", "a trace as the log files of LotusTrace",
-     "Writes the logs that LotusTrace would have written in this run: one directory an epoch. Several traces get a\n"
+     "Writes the logs that LotusTrace would have written in this run: one directory an epoch. Several traces "
+     "get a\n"
      "directory each.",
      prepare_export},
     {"import", "a trace of LotusTrace's log files",

@@ -31,23 +31,26 @@ std::string inside_of(const std::string& trace, std::set<std::string>& taken) {
 
 void export_logs(const Options& options) {
   if (options.prefix.empty() || options.prefix.find('/') != std::string::npos)
-    throw WrongUsage(fmt::format("--prefix {}: begins names of files and may hold no /", escaped(options.prefix)));
+    throw WrongUsage(
+        fmt::format("--prefix {}: begins names of files and may hold no /", escaped(options.prefix)));
   const auto traces = chosen_traces(options.traces);
   std::set<std::string> taken;
   lotustrace::LogWriter logs(options.directory);
   std::uint64_t lines = 0;
   for (const auto& path : traces) {
     Trace trace(path);
-    lotustrace::Exporter exporter(trace, logs, options.prefix, traces.size() > 1 ? inside_of(path, taken) : "");
+    lotustrace::Exporter exporter(trace, logs, options.prefix,
+                                  traces.size() > 1 ? inside_of(path, taken) : "");
     read_trace(trace, exporter);
     exporter.finish();
     lines += exporter.lines();
     if (exporter.outside() > 0)
-      std::fputs(fmt::format("lotus-analyze: {}: {} calls of operations outside of batches are left out: the logs "
-                             "have no place for them\n",
-                             escaped(path), exporter.outside())
-                     .c_str(),
-                 stderr);
+      std::fputs(
+          fmt::format("lotus-analyze: {}: {} calls of operations outside of batches are left out: the logs "
+                      "have no place for them\n",
+                      escaped(path), exporter.outside())
+              .c_str(),
+          stderr);
   }
   logs.close();
   std::fputs(fmt::format("lotus-analyze: wrote {} lines in {} files below {}\n", lines, logs.files(),

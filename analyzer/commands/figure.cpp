@@ -40,7 +40,8 @@ struct Targets {
 Targets targets_of(const std::string& output) {
   const fs::path path(output);
   const std::string suffix = path.extension().string();
-  if (suffix == ".svg" || suffix == ".png") return {fs::path(path).replace_extension(".csv").string(), {output}};
+  if (suffix == ".svg" || suffix == ".png")
+    return {fs::path(path).replace_extension(".csv").string(), {output}};
   if (suffix == ".csv") return {output, {}};
   return {output + ".csv", {output + ".svg", output + ".png"}};
 }
@@ -49,7 +50,8 @@ void check_free(const Targets& targets, bool force) {
   std::error_code ignored;
   for (const auto& picture : targets.pictures)
     if (!force && fs::exists(picture, ignored))
-      throw WrongUsage(fmt::format("{}: exists; give --force to replace it, or another name", escaped(picture)));
+      throw WrongUsage(
+          fmt::format("{}: exists; give --force to replace it, or another name", escaped(picture)));
 }
 
 void make_figure(const Options& options) {
@@ -74,15 +76,17 @@ Run prepare_figure(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("NAME", options->name, names())->required();
   add_traces(app, options->traces);
-  app.add_option("-o,--output", options->output,
-                 "FILE.svg or FILE.png, with FILE.csv beside it; any other name gets all three; FILE.csv: data only")
+  app.add_option(
+         "-o,--output", options->output,
+         "FILE.svg or FILE.png, with FILE.csv beside it; any other name gets all three; FILE.csv: data only")
       ->type_name("FILE")
       ->required();
   app.add_option("--from", options->figure.from, "2 and 3: the first batch to show");
   app.add_option("--batches", options->figure.batches, "2 and 3: how many")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  app.add_option("--counter", options->figure.counters, "6e to 6h: beginning of a counter's name (twice: the second one)")
+  app.add_option("--counter", options->figure.counters,
+                 "6e to 6h: beginning of a counter's name (twice: the second one)")
       ->allow_extra_args(false);
   app.add_flag("--force", options->force, "replace files that exist");
   return [options] { make_figure(*options); };

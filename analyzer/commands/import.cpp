@@ -35,16 +35,18 @@ std::vector<std::string> targets_of(const Options& options, const std::vector<lo
   for (const auto& run : runs) {
     names += (names.empty() ? "" : ", ") + run.configuration.name;
     if (!run.configuration.known())
-      throw Unusable(fmt::format(
-          "{}: no configuration can be read from its name: expected b<batch>_gpu<n> or <name>_dataloader<n>, or "
-          "epoch_<n> below such a directory; rename it, or import it alone",
-          escaped(run.directories.front().path)));
+      throw Unusable(
+          fmt::format("{}: no configuration can be read from its name: expected b<batch>_gpu<n> or "
+                      "<name>_dataloader<n>, or "
+                      "epoch_<n> below such a directory; rename it, or import it alone",
+                      escaped(run.directories.front().path)));
   }
   std::error_code error;
   if (fs::path(options.output).extension() == kTraceSuffix || fs::is_regular_file(options.output, error))
-    throw WrongUsage(fmt::format("-o {}: there are logs of {} configurations ({}), which make a trace each: name a "
-                                 "directory for them",
-                                 escaped(options.output), runs.size(), escaped(names)));
+    throw WrongUsage(
+        fmt::format("-o {}: there are logs of {} configurations ({}), which make a trace each: name a "
+                    "directory for them",
+                    escaped(options.output), runs.size(), escaped(names)));
   fs::create_directories(options.output, error);
   if (error) throw Unusable(fmt::format("{}: cannot be made: {}", escaped(options.output), error.message()));
   std::vector<std::string> targets;
@@ -67,27 +69,30 @@ void check_mapping(const Options& options, const Imported& facts, const std::set
   say(text + "; what is mapped to the others gets no share");
 }
 
-void import_run(const Options& options, const lotustrace::Run& run, const Imported& facts,
-                const std::string& target) {
+void write_run(const Options& options, const lotustrace::Run& run, const Imported& facts,
+               const std::string& target, Output& out) {
   lotustrace::Complaints complaints(say);
-  Output out(target, options.force);
   lotustrace::Importer importer(run, options.known, facts, out, complaints);
-  const auto discard = [&] {
-    if (target != "-") std::remove(target.c_str());
-  };
-  try {
-    importer.run();
-    check_mapping(options, facts, importer.ops());
-    if (options.strict && complaints.count() > 0)
-      throw Unusable(fmt::format("{} lines are damaged, and --strict was given: no trace was made", complaints.count()));
-    out.close();
-  } catch (...) {
-    discard();
-    throw;
-  }
+  importer.run();
+  check_mapping(options, facts, importer.ops());
+  if (options.strict && complaints.count() > 0)
+    throw Unusable(
+        fmt::format("{} lines are damaged, and --strict was given: no trace was made", complaints.count()));
+  out.close();
   if (complaints.count() > 0) say(fmt::format("{} lines of the logs are left out", complaints.count()));
   say(fmt::format("wrote {}: {} processes, {} epochs, {} batches", escaped(target), importer.processes(),
                   importer.epochs(), importer.batches()));
+}
+
+void import_run(const Options& options, const lotustrace::Run& run, const Imported& facts,
+                const std::string& target) {
+  Output out(target, options.force);
+  try {
+    write_run(options, run, facts, target, out);
+  } catch (...) {
+    if (target != "-") std::remove(target.c_str());  // half a trace is none
+    throw;
+  }
 }
 
 void import_logs(const Options& options) {
@@ -105,19 +110,23 @@ void import_logs(const Options& options) {
 
 Run prepare_import(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("DIR", options->directories, "directories of LotusTrace logs; those of several configurations make a trace each")
+  app.add_option("DIR", options->directories,
+                 "directories of LotusTrace logs; those of several configurations make a trace each")
       ->required();
-  app.add_option("-o,--output", options->output, "the trace to write; of several configurations: a directory for them")
+  app.add_option("-o,--output", options->output,
+                 "the trace to write; of several configurations: a directory for them")
       ->type_name("TRACE")
       ->required();
-  app.add_option("--mapping", options->mapping, "which functions run in which operation: LotusMap's JSON, or that of map --json")
+  app.add_option("--mapping", options->mapping,
+                 "which functions run in which operation: LotusMap's JSON, or that of map --json")
       ->type_name("JSON");
   app.add_option("--uarch", options->counters, "a profiler's table of counters, one row a function")
       ->type_name("CSV");
   app.add_option("--batch-size", options->known.batch_size, "of the run, where no name says it");
   app.add_option("--workers", options->known.workers, "of the loader, where neither names nor logs say it");
   app.add_option("--ranks", options->known.ranks, "GPUs or training processes, where no name says it");
-  app.add_flag("--strict", options->strict, "a damaged line, or an unknown operation of the mapping, is an error");
+  app.add_flag("--strict", options->strict,
+               "a damaged line, or an unknown operation of the mapping, is an error");
   app.add_flag("--force", options->force, "replace the output if it exists");
   return [options] { import_logs(*options); };
 }

@@ -26,7 +26,9 @@ struct Options {
 // What an importer stored: it has no samples.
 void show_imported(const std::vector<MappedFunction>& mapped, bool json, Output& out) {
   if (json) return out.write(json_text(mapping_json(mapped)));
-  DataTable table{{{"operation", "operation"}, {"function", "function", Unit::text, 0, true}, {"library", "library"}}, {}};
+  DataTable table{
+      {{"operation", "operation"}, {"function", "function", Unit::text, 0, true}, {"library", "library"}},
+      {}};
   for (const auto& one : mapped) table.add({one.op, one.function, one.library});
   out.write(table.text(Terminal::of(out.file())));
 }

@@ -30,7 +30,8 @@ std::string names() {
 
 const TableKind& kind_of(const Options& options) {
   const TableKind* kind = find_table(options.name);
-  if (kind == nullptr) throw WrongUsage(fmt::format("{}: no such table; there are {}", escaped(options.name), names()));
+  if (kind == nullptr)
+    throw WrongUsage(fmt::format("{}: no such table; there are {}", escaped(options.name), names()));
   return *kind;
 }
 

@@ -34,8 +34,9 @@ DataTable checked(DataTable table, const char* what) {
 using Value = std::optional<std::int64_t> RunBatch::*;
 
 DataTable per_batch(const std::vector<RunData>& runs, const char* name, Value value, const char* what) {
-  DataTable table{columns({{"batch", "batch", Unit::count}, {name, name, Unit::ms}, {"out_of_order", "out of order"}}),
-                  {}};
+  DataTable table{
+      columns({{"batch", "batch", Unit::count}, {name, name, Unit::ms}, {"out_of_order", "out of order"}}),
+      {}};
   for (const auto& run : runs)
     for (const auto& batch : run.batches)
       if (batch.*value)
@@ -46,9 +47,12 @@ DataTable per_batch(const std::vector<RunData>& runs, const char* name, Value va
 
 }  // namespace
 
-// After dropping what is below Q1 − 2·(Q3 − Q1), the partial batches; see Section "Definitions" of lotus-analyze(1).
+// After dropping what is below Q1 − 2·(Q3 − Q1), the partial batches; see Section "Definitions" of
+// lotus-analyze(1).
 DataTable preprocessing_figure(const std::vector<RunData>& runs, const FigureOptions&) {
-  DataTable table{columns({{"batch", "batch", Unit::count}, {"preprocess_ms", "preprocessing", Unit::ms}, {"dropped", "dropped"}}),
+  DataTable table{columns({{"batch", "batch", Unit::count},
+                           {"preprocess_ms", "preprocessing", Unit::ms},
+                           {"dropped", "dropped"}}),
                   {}};
   for (const auto& run : runs) {
     Series all;

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNoMatplotlib = 3;   // exit codes of draw.py and of posix_spawnp's child
+constexpr int kNoMatplotlib = 3;  // exit codes of draw.py and of posix_spawnp's child
 constexpr int kNoProgram = 127;
 // The first on the PATH; and the system's, which has the system's packages whatever environment is active.
 constexpr const char* kPythons[] = {"python3", "/usr/bin/python3"};

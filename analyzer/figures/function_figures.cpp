@@ -14,7 +14,8 @@ namespace lotus::analyzer {
 namespace {
 
 constexpr const char* kNoCounters =
-    "the traces hold no such counter: Lotus itself records none of the processor's; import a profiler's table with "
+    "the traces hold no such counter: Lotus itself records none of the processor's; import a profiler's "
+    "table with "
     "`lotus-analyze import --mapping JSON --uarch CSV`";
 
 std::vector<DataColumn> columns(std::vector<DataColumn> own) {
@@ -40,7 +41,8 @@ std::vector<std::string> chosen(const std::vector<RunData>& runs, const FigureOp
   for (const auto& run : runs)
     for (const auto& counter : run.counters) {
       const bool plain = !is_cpu_time(counter.name) && !is_clockticks(counter.name);
-      if (plain && std::find(names.begin(), names.end(), counter.name) == names.end()) names.push_back(counter.name);
+      if (plain && std::find(names.begin(), names.end(), counter.name) == names.end())
+        names.push_back(counter.name);
     }
   if (options.counters.empty()) return names;
   std::vector<std::string> wanted;
@@ -59,7 +61,10 @@ std::vector<std::string> chosen(const std::vector<RunData>& runs, const FigureOp
 }
 
 DataTable by_function(const std::vector<RunData>& runs, const std::string& name) {
-  DataTable table{columns({{"counter", "counter"}, {"was_percent", "share"}, {"function", "function"}, {"library", "library"},
+  DataTable table{columns({{"counter", "counter"},
+                           {"was_percent", "share"},
+                           {"function", "function"},
+                           {"library", "library"},
                            {"value", "value", Unit::number}}),
                   {}};
   for (const auto& run : runs)
@@ -71,18 +76,23 @@ DataTable by_function(const std::vector<RunData>& runs, const std::string& name)
 }
 
 DataTable by_op(const std::vector<RunData>& runs, const std::string& name) {
-  DataTable table{columns({{"counter", "counter"}, {"was_percent", "share"}, {"operation", "operation"}, {"value", "value", Unit::number}}),
+  DataTable table{columns({{"counter", "counter"},
+                           {"was_percent", "share"},
+                           {"operation", "operation"},
+                           {"value", "value", Unit::number}}),
                   {}};
   for (const auto& run : runs)
     for (const auto& counter : run.counters)
       if (counter.name == name)
-        for (const auto& [op, value] : counter.by_op) table.add(cells(run, {name, counter.percent, op, value}));
+        for (const auto& [op, value] : counter.by_op)
+          table.add(cells(run, {name, counter.percent, op, value}));
   return table;
 }
 
 using By = DataTable (*)(const std::vector<RunData>&, const std::string&);
 
-DataTable counter_number(const std::vector<RunData>& runs, const FigureOptions& options, std::size_t number, By by) {
+DataTable counter_number(const std::vector<RunData>& runs, const FigureOptions& options, std::size_t number,
+                         By by) {
   const auto names = chosen(runs, options);
   if (names.empty()) throw Unusable(kNoCounters);
   return by(runs, names[std::min(number, names.size() - 1)]);
@@ -109,7 +119,9 @@ DataTable op_time_figure(const std::vector<RunData>& runs, const FigureOptions&)
 DataTable function_time_figure(const std::vector<RunData>& runs, const FigureOptions&) {
   return cpu_time(runs, by_function);
 }
-DataTable op_cpu_figure(const std::vector<RunData>& runs, const FigureOptions&) { return cpu_time(runs, by_op); }
+DataTable op_cpu_figure(const std::vector<RunData>& runs, const FigureOptions&) {
+  return cpu_time(runs, by_op);
+}
 DataTable first_counter_by_function(const std::vector<RunData>& runs, const FigureOptions& options) {
   return counter_number(runs, options, 0, by_function);
 }

@@ -16,12 +16,14 @@ const RunData& only(const std::vector<RunData>& runs) {
   if (runs.size() != 1) throw WrongUsage("this figure shows one trace; name one");
   const RunData& run = runs.front();
   if (run.batches.empty())
-    throw Unusable(fmt::format("{}: holds no batch, so there is no timeline of them", escaped(run.configuration.file)));
+    throw Unusable(
+        fmt::format("{}: holds no batch, so there is no timeline of them", escaped(run.configuration.file)));
   return run;
 }
 
 // Those of an epoch, from the `first`th on.
-std::vector<RunBatch> part_of(const RunData& run, std::uint64_t epoch, std::uint64_t first, std::uint64_t count) {
+std::vector<RunBatch> part_of(const RunData& run, std::uint64_t epoch, std::uint64_t first,
+                              std::uint64_t count) {
   std::vector<RunBatch> part;
   for (const auto& batch : run.batches)
     if (batch.epoch == epoch && batch.batch >= first && batch.batch - first < count) part.push_back(batch);
@@ -52,7 +54,8 @@ DataTable draw(const RunData& run, const std::vector<RunBatch>& part) {
                static_cast<double>(ns) / kNsPerMs, batch.out_of_order});
   };
   for (const auto& batch : part) {
-    if (batch.fetch_ns) add("preprocessed", lane_of(run, batch.worker), batch, *batch.fetch_start, *batch.fetch_ns);
+    if (batch.fetch_ns)
+      add("preprocessed", lane_of(run, batch.worker), batch, *batch.fetch_start, *batch.fetch_ns);
     if (batch.wait_ns) add("wait", "training", batch, *batch.wait_start, *batch.wait_ns);
     if (batch.consumed) add("consumed", "training", batch, *batch.consumed, 0);
   }
@@ -66,8 +69,8 @@ DataTable timeline_figure(const std::vector<RunData>& runs, const FigureOptions&
   const std::uint64_t epoch = run.batches.front().epoch;
   const auto part = part_of(run, epoch, options.from.value_or(0), options.batches);
   if (part.empty())
-    throw WrongUsage(fmt::format("--from {}: the first epoch of {} has no such batch", options.from.value_or(0),
-                                 escaped(run.configuration.file)));
+    throw WrongUsage(fmt::format("--from {}: the first epoch of {} has no such batch",
+                                 options.from.value_or(0), escaped(run.configuration.file)));
   return draw(run, part);
 }
 
@@ -77,9 +80,10 @@ DataTable out_of_order_figure(const std::vector<RunData>& runs, const FigureOpti
     return batch.out_of_order && batch.batch >= options.from.value_or(0);
   });
   if (early == run.batches.end())
-    throw Unusable(fmt::format("{}: every batch arrived in order, so there is nothing to show; a run with more "
-                               "workers, or with samples of uneven cost, has some",
-                               escaped(run.configuration.file)));
+    throw Unusable(
+        fmt::format("{}: every batch arrived in order, so there is nothing to show; a run with more "
+                    "workers, or with samples of uneven cost, has some",
+                    escaped(run.configuration.file)));
   const std::uint64_t before = std::max<std::uint64_t>(2, options.batches / 3);
   const std::uint64_t first = early->batch > before ? early->batch - before : 0;
   return draw(run, part_of(run, early->epoch, first, options.batches));

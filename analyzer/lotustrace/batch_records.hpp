@@ -1,5 +1,5 @@
-// The batch records of a log directory, joined by batch and epoch. In the original's logs an epoch is not named:
-// batches are numbered anew in each, in the same files.
+// The batch records of a log directory, joined by batch and epoch. In the original's logs an epoch is not
+// named: batches are numbered anew in each, in the same files.
 #pragma once
 
 #include <cstdint>

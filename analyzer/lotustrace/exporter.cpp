@@ -46,8 +46,7 @@ Line Exporter::line_of(LineKind kind, const Span& span) const {
 }
 
 const OpenSpan* Exporter::fetch_of(const Span& span) {
-  return span.data.fetch == kNoSpan ? nullptr
-                                    : &span.stream.stack[static_cast<std::size_t>(span.data.fetch)];
+  return span.data.fetch == kNoSpan ? nullptr : &span.stream.stack[static_cast<std::size_t>(span.data.fetch)];
 }
 
 void Exporter::write(const std::string& directory, const LogName& name, const Line& line) {

@@ -1,4 +1,5 @@
-// Writes the research system's logs from one of our traces, line for line in the order in which it would have.
+// Writes the research system's logs from one of our traces, line for line in the order in which it would
+// have.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace lotus::analyzer::lotustrace {
 
-// A log is of one epoch: batches are numbered anew in each. One epoch is written to the directory itself, several
-// to one below it each (see Part).
+// A log is of one epoch: batches are numbered anew in each. One epoch is written to the directory itself,
+// several to one below it each (see Part).
 class Exporter : public Visitor {
  public:
   // `trace` and `logs` outlive the exporter. `inside`: where below the directory of `logs`, may be empty.

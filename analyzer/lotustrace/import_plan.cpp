@@ -54,7 +54,8 @@ class Planner {
   void add_epoch(PlannedTraining& training, std::size_t number, std::size_t epoch, std::uint64_t loader) {
     BatchRecords::Extent extent;
     for (const auto& [id, batch] : records_[number].epochs[epoch].batches)
-      for (const auto* stamp : {&batch.preprocessed, &batch.wait, &batch.consumed, &batch.queued, &batch.pinned})
+      for (const auto* stamp :
+           {&batch.preprocessed, &batch.wait, &batch.consumed, &batch.queued, &batch.pinned})
         if (*stamp) extent.add((*stamp)->start, (*stamp)->end());
     if (!extent.any()) return;
     training.epochs.push_back({number, epoch, loader, 0, 0, 0, extent.first, extent.last});
@@ -71,14 +72,16 @@ class Planner {
   }
 
   static void order(PlannedTraining& training) {
-    std::sort(training.epochs.begin(), training.epochs.end(), [](const PlannedEpoch& a, const PlannedEpoch& b) {
-      return std::tie(a.first, a.directory, a.epoch) < std::tie(b.first, b.directory, b.epoch);
-    });
+    std::sort(training.epochs.begin(), training.epochs.end(),
+              [](const PlannedEpoch& a, const PlannedEpoch& b) {
+                return std::tie(a.first, a.directory, a.epoch) < std::tie(b.first, b.directory, b.epoch);
+              });
     std::map<std::uint64_t, std::uint64_t> epochs;  // by loader
     for (auto& epoch : training.epochs) epoch.number = epochs[epoch.loader]++;
   }
 
-  // The processes that made batches of an epoch, by the first batch that each made: that is the order of workers.
+  // The processes that made batches of an epoch, by the first batch that each made: that is the order of
+  // workers.
   std::vector<std::uint32_t> makers(const PlannedTraining& training, const PlannedEpoch& epoch) const {
     std::vector<std::uint32_t> pids;
     for (const auto& [number, batch] : records_[epoch.directory].epochs[epoch.epoch].batches) {

@@ -102,7 +102,8 @@ void Importer::define_training(Training& training) {
   const Configuration& named = run_.configuration;
   const bool pins = std::any_of(training.plan.loaders.begin(), training.plan.loaders.end(),
                                 [](const PlannedLoader& loader) { return loader.pinned; });
-  define_process(process, run_.directories[training.plan.epochs.empty() ? 0 : training.plan.epochs[0].directory].path);
+  define_process(process,
+                 run_.directories[training.plan.epochs.empty() ? 0 : training.plan.epochs[0].directory].path);
   if (pins) file_->define<Kind::thread>(process.number, at, kPinStream, process.pid, "pin memory");
   for (const auto& loader : training.plan.loaders)
     file_->define<Kind::loader>(process.number, at, loader.id,
@@ -111,7 +112,8 @@ void Importer::define_training(Training& training) {
                                 loader.persistent ? 1 : 0, 1, "", -1);
   for (const auto& epoch : training.plan.epochs) {
     if (epoch.reset == 0) file_->define<Kind::iterator>(process.number, at, epoch.iterator, epoch.loader);
-    file_->define<Kind::epoch>(process.number, ticks_of(epoch.first), epoch.iterator, epoch.reset, epoch.number);
+    file_->define<Kind::epoch>(process.number, ticks_of(epoch.first), epoch.iterator, epoch.reset,
+                               epoch.number);
     const LogDirectory& logs = run_.directories[epoch.directory];
     const bool inline_fetch = std::any_of(logs.workers.begin(), logs.workers.end(), [&](const LogFile& file) {
       return file.name.pid == training.plan.pid;

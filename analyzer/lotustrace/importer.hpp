@@ -19,9 +19,10 @@ namespace lotus::analyzer::lotustrace {
 
 class Importer {
  public:
-  // All outlive the importer. Reads all logs once. `out` gets the trace. `facts`: with mapping and counters, stored
-  // in the trace as they are.
-  Importer(const Run& run, const KnownFacts& known, const Imported& facts, Output& out, Complaints& complaints);
+  // All outlive the importer. Reads all logs once. `out` gets the trace. `facts`: with mapping and counters,
+  // stored in the trace as they are.
+  Importer(const Run& run, const KnownFacts& known, const Imported& facts, Output& out,
+           Complaints& complaints);
   ~Importer();
   Importer(const Importer&) = delete;
   Importer& operator=(const Importer&) = delete;
@@ -50,6 +51,7 @@ class Importer {
 
   void write_steps(Training& training, std::int64_t until);
   void write_step(Training& training, const Step& step);
+  static void write_leave(Process& process, const Step& step);
   void write_received(Training& training, const Step& step);
   void write_pins(Training& training);
   void write_blocks(Source& source, const PlannedEpoch& epoch);

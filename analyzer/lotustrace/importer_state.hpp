@@ -1,4 +1,5 @@
-// What the importer keeps of a process, of a worker's log and of a training process. Private to importer*.cpp.
+// What the importer keeps of a process, of a worker's log and of a training process. Private to
+// importer*.cpp.
 #pragma once
 
 #include "lotustrace/importer.hpp"
@@ -12,7 +13,10 @@ inline ClockPair pair_of(std::int64_t ns) { return {ticks_of(ns), ticks_of(ns)};
 
 struct Importer::Process {
   Process(TraceWriter& file, std::uint32_t own_number, std::uint32_t own_pid)
-      : number(own_number), pid(own_pid), main(file, own_number, kMainStream), pin(file, own_number, kPinStream) {}
+      : number(own_number),
+        pid(own_pid),
+        main(file, own_number, kMainStream),
+        pin(file, own_number, kPinStream) {}
 
   std::uint32_t number, pid;
   ThreadWriter main, pin;
@@ -23,7 +27,8 @@ struct Importer::Process {
 
 // A worker's log and its next batch.
 struct Importer::Source {
-  Source(const LogFile& log, const std::vector<std::size_t>& epochs) : file(log), blocks(log), epoch_of(epochs) {}
+  Source(const LogFile& log, const std::vector<std::size_t>& epochs)
+      : file(log), blocks(log), epoch_of(epochs) {}
 
   const LogFile& file;
   WorkerBlocks blocks;

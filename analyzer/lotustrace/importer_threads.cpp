@@ -69,14 +69,26 @@ void Importer::write_step(Training& training, const Step& step) {
       return thread.record<Kind::queued>(at, iterator, reset, batch, step.outstanding.value_or(kNotKnown));
     case Step::What::leave:
     case Step::What::abandon:
-      thread.record<Kind::consume>(at, iterator, reset, batch);
-      if (step.what == Step::What::leave)
-        thread.record<Kind::leave>(at);
-      else
-        thread.record<Kind::leave_error>(at);
-      thread.record<Kind::leave>(at);
-      return thread.record<Kind::leave>(at);
+      return write_leave(process, step);
   }
+}
+
+// A batch that the training process made itself is consumed when its wait ends, without a step between.
+void Importer::write_leave(Process& process, const Step& step) {
+  ThreadWriter& thread = process.main;
+  const std::uint64_t at = ticks_of(step.at);
+  const auto leave = [&] {
+    if (step.what == Step::What::leave)
+      thread.record<Kind::leave>(at);
+    else
+      thread.record<Kind::leave_error>(at);
+  };
+  if (!step.inline_fetch) {
+    thread.record<Kind::consume>(at, step.batch.iterator, step.batch.reset, step.batch.batch);
+    leave();
+  }
+  leave();
+  leave();
 }
 
 void Importer::write_pins(Training& training) {
@@ -89,7 +101,8 @@ void Importer::write_pins(Training& training) {
   for (const auto& [stamp, batch] : pins) {
     const LogDirectory& logs = run_.directories[training.epoch_of(batch)->directory];
     if (stamp.start < busy) {
-      complaints_.add(logs.main.front().path, stamp.line, "overlaps the pinning of another batch; it is left out");
+      complaints_.add(logs.main.front().path, stamp.line,
+                      "overlaps the pinning of another batch; it is left out");
       continue;
     }
     busy = stamp.end();
@@ -130,7 +143,8 @@ void Importer::write_block(Process& process, Source& source, std::uint64_t itera
   for (const BlockSpan& span : spans) {
     close_until(&span);
     if (span.start < process.now) {
-      complaints_.add(source.file.path, span.line, "begins before the batch before it has ended; it is left out");
+      complaints_.add(source.file.path, span.line,
+                      "begins before the batch before it has ended; it is left out");
       continue;
     }
     process.now = span.start;

@@ -71,9 +71,10 @@ std::vector<Run> find_runs(const std::vector<std::string>& directories) {
     const fs::path root = fs::absolute(directory).lexically_normal();
     search(root.has_filename() ? root : root.parent_path(), found, 0);
     if (found.empty())
-      throw Unusable(fmt::format("{}: holds no LotusTrace logs: expected files PREFIX_worker_pid_N and "
-                                 "PREFIX_main_pid_N",
-                                 escaped(directory)));
+      throw Unusable(
+          fmt::format("{}: holds no LotusTrace logs: expected files PREFIX_worker_pid_N and "
+                      "PREFIX_main_pid_N",
+                      escaped(directory)));
     for (LogDirectory& logs : found) {
       const fs::path path(logs.path);
       const auto part = parse_part(path.filename().string());
@@ -111,9 +112,9 @@ void LogReader::complain(const std::string& expected) {
   if (complaints_ == nullptr) return;
   constexpr std::size_t kShown = 60;
   const std::string shown = escaped(shown_.substr(0, kShown));
-  complaints_->add(file_.path, number_,
-                   fmt::format("'{}{}' is left out: expected {}", shown, shown_.size() > kShown ? "…" : "",
-                               expected));
+  complaints_->add(
+      file_.path, number_,
+      fmt::format("'{}{}' is left out: expected {}", shown, shown_.size() > kShown ? "…" : "", expected));
 }
 
 bool LogReader::next(Line& line) {

@@ -19,7 +19,7 @@ struct LogFile {
 // A directory that holds log files: those of one run, of one epoch or of several.
 struct LogDirectory {
   std::string path;
-  Part part;                        // what its name says, if it is one of an export
+  Part part;                           // what its name says, if it is one of an export
   std::vector<LogFile> main, workers;  // by process id
 };
 
@@ -30,8 +30,8 @@ struct Run {
 };
 
 // Finds the logs in and below these directories, grouped by configuration: directories named as parts of an
-// exported trace belong to the one around them, others to themselves. Throws Unusable where there are none, or
-// where one directory holds those of two runs.
+// exported trace belong to the one around them, others to themselves. Throws Unusable where there are none,
+// or where one directory holds those of two runs.
 std::vector<Run> find_runs(const std::vector<std::string>& directories);
 
 // What could not be used, said in a sentence each.
@@ -55,8 +55,8 @@ class Complaints {
 // Reads the lines of one log, one after the other.
 class LogReader {
  public:
-  // Throws Unusable when it cannot be opened. Damaged lines go to `complaints` (nullptr: nowhere) and are left
-  // out, as are those that belong into the other kind of file.
+  // Throws Unusable when it cannot be opened. Damaged lines go to `complaints` (nullptr: nowhere) and are
+  // left out, as are those that belong into the other kind of file.
   LogReader(const LogFile& file, Complaints* complaints);
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;

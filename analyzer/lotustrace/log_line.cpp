@@ -12,9 +12,8 @@ struct Name {
   LineKind kind;
   std::string_view text;
 };
-constexpr Name kWhole[] = {{LineKind::loader, "SLoader"},
-                           {LineKind::transform, "STransform"},
-                           {LineKind::collation, "SCollation"}};
+constexpr Name kWhole[] = {
+    {LineKind::loader, "SLoader"}, {LineKind::transform, "STransform"}, {LineKind::collation, "SCollation"}};
 constexpr Name kNumbered[] = {{LineKind::preprocessed, "SBatchPreprocessed_"},
                               {LineKind::wait, "SBatchWait_"},
                               {LineKind::consumed, "SBatchConsumed_"},
@@ -63,7 +62,8 @@ std::optional<Line> parse_line(std::string_view text, std::string& expected) {
 
 std::string line_text(const Line& line) {
   std::string name = "S";
-  for (const char c : line.op) name += c == ',' || static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '_' : c;
+  for (const char c : line.op)
+    name += c == ',' || static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '_' : c;
   for (const auto& row : kWhole)
     if (line.kind == row.kind) name = row.text;
   for (const auto& row : kNumbered)

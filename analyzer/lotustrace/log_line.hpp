@@ -1,4 +1,5 @@
-// A line of the research system's logs: NAME,START_NS,DURATION_NS, without a heading; times of CLOCK_REALTIME.
+// A line of the research system's logs: NAME,START_NS,DURATION_NS, without a heading; times of
+// CLOCK_REALTIME.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,9 @@ bool matches(std::string_view text, Match& match, const std::regex& pattern) {
 
 }  // namespace
 
-std::string LogName::text() const { return fmt::format("{}_{}_pid_{}", prefix, main ? "main" : "worker", pid); }
+std::string LogName::text() const {
+  return fmt::format("{}_{}_pid_{}", prefix, main ? "main" : "worker", pid);
+}
 
 std::optional<LogName> parse_log_name(std::string_view name) {
   static const std::regex kPattern("(.*)_(worker|main)_pid_([0-9]{1,9})");

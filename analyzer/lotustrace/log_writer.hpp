@@ -9,7 +9,8 @@ namespace lotus::analyzer::lotustrace {
 
 class LogWriter {
  public:
-  // Files are made below `directory`, which is made if it is missing. Throws Unusable if it holds files already.
+  // Files are made below `directory`, which is made if it is missing. Throws Unusable if it holds files
+  // already.
   explicit LogWriter(std::string directory);
 
   // Appends to a file, `name` with its directories relative to ours.

@@ -80,7 +80,8 @@ class Steps {
   }
 
   void add(What what, std::int64_t at, std::uint64_t batch, std::size_t stay, std::uint64_t expected = 0) {
-    ordered_.push_back({{what, at, {name_.iterator, name_.reset, batch}, expected, std::nullopt}, stay});
+    ordered_.push_back(
+        {{what, at, {name_.iterator, name_.reset, batch}, expected, inline_fetch_, std::nullopt}, stay});
   }
 
   void add_stay(const Stay& stay, std::size_t number) {
@@ -92,7 +93,8 @@ class Steps {
 
   void add_arrival(std::int64_t at, std::uint64_t batch, const std::vector<Stay>& stays) {
     const std::size_t stay = stay_at(at, stays);
-    const bool inside = !stays.empty() && stays[stay].waited && stays[stay].start <= at && at <= stays[stay].got;
+    const bool inside =
+        !stays.empty() && stays[stay].waited && stays[stay].start <= at && at <= stays[stay].got;
     if (inside)
       add(What::arrive, at, batch, stay, stays[stay].batch);
     else

@@ -19,8 +19,8 @@ struct BlockSpan {
   std::uint64_t batch = 0;  // fetch
 };
 
-// The spans of one batch, outer before inner, in order of time. The last block of a log may lack its fetch: the
-// worker was killed.
+// The spans of one batch, outer before inner, in order of time. The last block of a log may lack its fetch:
+// the worker was killed.
 struct Block {
   std::vector<BlockSpan> spans;
   std::optional<std::size_t> place;  // of its Preprocessed record in the file
@@ -46,12 +46,12 @@ class WorkerBlocks {
   std::size_t batches_ = 0;
 };
 
-// Adds the samples that the lines tell of: from a Loader to the Transform behind it; without loaders, from one
-// call of the batch's first operation to the next, since a pipeline calls the same for each sample.
+// Adds the samples that the lines tell of: from a Loader to the Transform behind it; without loaders, from
+// one call of the batch's first operation to the next, since a pipeline calls the same for each sample.
 void add_samples(std::vector<BlockSpan>& spans);
 
-// Puts outer spans before inner ones. Those that overlap another one without lying inside it, which happens when
-// the clock was set, are taken out and returned.
+// Puts outer spans before inner ones. Those that overlap another one without lying inside it, which happens
+// when the clock was set, are taken out and returned.
 std::vector<BlockSpan> nest(std::vector<BlockSpan>& spans);
 
 }  // namespace lotus::analyzer::lotustrace

@@ -40,11 +40,13 @@ std::optional<Number> number_of(std::string text) {
   Number number;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.value);
   if (error != std::errc()) return std::nullopt;
-  const std::string unit = lower(trimmed(std::string(end, static_cast<const char*>(text.data()) + text.size())));
+  const std::string unit =
+      lower(trimmed(std::string(end, static_cast<const char*>(text.data()) + text.size())));
   number.percent = unit == "%";
   if (unit == "ms") number.value /= 1e3;
   if (unit == "us" || unit == "µs") number.value /= 1e6;
-  const bool known = unit.empty() || unit == "%" || unit == "s" || unit == "ms" || unit == "us" || unit == "µs";
+  const bool known =
+      unit.empty() || unit == "%" || unit == "s" || unit == "ms" || unit == "us" || unit == "µs";
   return known ? std::optional(number) : std::nullopt;
 }
 
@@ -93,7 +95,8 @@ class Table {
       const std::string text = trimmed(row.cells[i]);
       if (i == *function_ || (library_ && i == *library_) || text.empty() || is_text(i)) continue;
       const auto number = number_of(text);
-      if (!number) fail(row.line, fmt::format("'{}' in column '{}' is no number", escaped(text), escaped(heading[i])));
+      if (!number)
+        fail(row.line, fmt::format("'{}' in column '{}' is no number", escaped(text), escaped(heading[i])));
       const bool percent = number->percent || heading[i].find('%') != std::string::npos;
       all.push_back({function, library, trimmed(heading[i]), number->value, percent});
     }
@@ -101,8 +104,9 @@ class Table {
 
   // Source files, addresses and their like.
   bool is_text(std::size_t column) const {
-    static constexpr const char* kTexts[] = {"source", "start address", "function (full)", "process", "thread",
-                                             "file", "address", "class", "package", "line"};
+    static constexpr const char* kTexts[] = {"source",  "start address", "function (full)", "process",
+                                             "thread",  "file",          "address",         "class",
+                                             "package", "line"};
     const std::string name = lower(trimmed(rows_.front().cells[column]));
     return std::any_of(std::begin(kTexts), std::end(kTexts),
                        [&](const char* text) { return name.starts_with(text); });

@@ -8,10 +8,11 @@
 
 namespace lotus::analyzer {
 
-// Reads a table with a heading, separated by commas, tabs or semicolons, as VTune and uProf export it. Columns by
-// their heading: the first that begins with "function" or "symbol"; optional "module" or "library"; all others are
-// counters. A counter whose heading or values hold "%" is a share of the function's clockticks. CPU time is taken
-// in seconds (values may say s, ms or us). Empty cells are left out. Throws Unusable, naming file and line.
+// Reads a table with a heading, separated by commas, tabs or semicolons, as VTune and uProf export it.
+// Columns by their heading: the first that begins with "function" or "symbol"; optional "module" or
+// "library"; all others are counters. A counter whose heading or values hold "%" is a share of the function's
+// clockticks. CPU time is taken in seconds (values may say s, ms or us). Empty cells are left out. Throws
+// Unusable, naming file and line.
 std::vector<Counter> read_counters(const std::string& path);
 
 // Whether a counter of this name counts clockticks, or seconds of CPU time.

@@ -39,7 +39,8 @@ class Reader {
   std::vector<MappedFunction> read() {
     const Json root = parse(path_);
     if (!root.is_object() || !root.contains("op_to_func")) fail(path_, "has no op_to_func");
-    section(root, "op_to_func", [&](const std::string& op, const std::string& function) { add(op, function); });
+    section(root, "op_to_func",
+            [&](const std::string& op, const std::string& function) { add(op, function); });
     if (root.contains("common_funcs_to_op"))
       section(root, "common_funcs_to_op",
               [&](const std::string& function, const std::string& op) { add(op, function); });

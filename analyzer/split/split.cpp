@@ -44,9 +44,10 @@ class Splitter {
     if (!counter.percent) return counter.value;
     const auto ticks = clockticks_.find({counter.function, counter.library});
     if (ticks == clockticks_.end())
-      throw Unusable(fmt::format("'{}' of {} is a percentage of clockticks, but the table has no clockticks of it; "
-                                 "export the column Clockticks, too",
-                                 escaped(counter.name), escaped(counter.function)));
+      throw Unusable(
+          fmt::format("'{}' of {} is a percentage of clockticks, but the table has no clockticks of it; "
+                      "export the column Clockticks, too",
+                      escaped(counter.name), escaped(counter.function)));
     return counter.value / 100 * ticks->second;
   }
 
@@ -85,7 +86,8 @@ class Splitter {
 }  // namespace
 
 std::vector<CounterSplit> split_counters(const std::vector<Counter>& counters,
-                                         const std::vector<MappedFunction>& mapped, const OpSeconds& elapsed) {
+                                         const std::vector<MappedFunction>& mapped,
+                                         const OpSeconds& elapsed) {
   return Splitter(counters, mapped, elapsed).run();
 }
 

@@ -1,9 +1,10 @@
 // Counters of native functions, split over the operations that run them.
 //
 // The research system's definition: a function c that the operations O(c) share is split by the weights
-// weight(p) = T(p) / Σ T(o), o in O(c), where T is an operation's total elapsed time in that run. A counter that is a
-// percentage is first made absolute: times the function's clockticks. (Its published scripts then replace each
-// function's value by the configuration's total over that function's CPU time; that is no split, and not done.)
+// weight(p) = T(p) / Σ T(o), o in O(c), where T is an operation's total elapsed time in that run. A counter
+// that is a percentage is first made absolute: times the function's clockticks. (Its published scripts then
+// replace each function's value by the configuration's total over that function's CPU time; that is no split,
+// and not done.)
 #pragma once
 
 #include <map>
@@ -25,7 +26,7 @@ struct FunctionSplit {
 
 struct CounterSplit {
   std::string name;
-  bool percent = false;  // was a share; values are clockticks now
+  bool percent = false;                  // was a share; values are clockticks now
   std::vector<FunctionSplit> functions;  // largest first
   std::map<std::string, double> by_op;   // sums
   double unmapped = 0;

@@ -19,10 +19,10 @@ double smallest_seen(double n);
 // Samples that hold a function of `share` (in (0, 1)) with 95 % probability.
 double samples_to_see(double share);
 
-// Runs in which a function that takes `span` of each is sampled at least once with `confidence`, in (0, 1), where
-// a sample is taken every `interval` (in the unit of `span`): n ≥ ln(1 − confidence) / ln(1 − span / interval), as in
-// the research system. One that takes a whole interval is seen in the first run, one that takes no time in none:
-// infinite.
+// Runs in which a function that takes `span` of each is sampled at least once with `confidence`, in (0, 1),
+// where a sample is taken every `interval` (in the unit of `span`): n ≥ ln(1 − confidence) / ln(1 − span /
+// interval), as in the research system. One that takes a whole interval is seen in the first run, one that
+// takes no time in none: infinite.
 double runs_to_see(double span, double interval, double confidence);
 
 // How many standard errors to either side of a normal estimate hold the truth with `probability`, in (0, 1).

@@ -14,8 +14,9 @@ void add_batches(DataTable& table, const std::string& label, const Series& serie
   const Summary s = series.summary();
   if (s.count == 0) return;
   const double mean = s.mean / 1e6;
-  table.add({label, trimmed, s.count, series.sum() / 1e9, mean, s.std / 1e6, mean > 0 ? Cell(100 * s.std / s.mean) : Cell(nullptr),
-             s.min / 1e6, s.p25 / 1e6, s.p50 / 1e6, s.p75 / 1e6, s.max / 1e6, (s.p75 - s.p25) / 1e6});
+  table.add({label, trimmed, s.count, series.sum() / 1e9, mean, s.std / 1e6,
+             mean > 0 ? Cell(100 * s.std / s.mean) : Cell(nullptr), s.min / 1e6, s.p25 / 1e6, s.p50 / 1e6,
+             s.p75 / 1e6, s.max / 1e6, (s.p75 - s.p25) / 1e6});
 }
 
 // What published comparisons say of the others.

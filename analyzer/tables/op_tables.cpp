@@ -51,8 +51,9 @@ DataTable ops_table(const std::vector<RunData>& runs) {
   for (const auto& run : runs)
     for (const auto& op : run.findings.ops) {
       const Summary s = op.wall.summary();
-      table.add({run.configuration.label, op.op.name, s.count, s.mean / 1e6, s.p50 / 1e6, s.p90 / 1e6, s.std / 1e6,
-                 op.wall.sum() / 1e9, share(op.under_10ms, s.count), share(op.under_100us, s.count)});
+      table.add({run.configuration.label, op.op.name, s.count, s.mean / 1e6, s.p50 / 1e6, s.p90 / 1e6,
+                 s.std / 1e6, op.wall.sum() / 1e9, share(op.under_10ms, s.count),
+                 share(op.under_100us, s.count)});
     }
   return table;
 }
@@ -69,8 +70,8 @@ DataTable counters_table(const std::vector<RunData>& runs) {
                   {}};
   const auto add = [&](const RunData& run, const CounterSplit& counter, const FunctionSplit& function,
                        const Cell& op, double value) {
-    table.add({run.configuration.label, counter.name, counter.percent, function.function, function.library, op, value,
-               function.value > 0 ? Cell(100 * value / function.value) : Cell(nullptr)});
+    table.add({run.configuration.label, counter.name, counter.percent, function.function, function.library,
+               op, value, function.value > 0 ? Cell(100 * value / function.value) : Cell(nullptr)});
   };
   for (const auto& run : runs)
     for (const auto& counter : run.counters)

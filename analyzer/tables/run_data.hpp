@@ -17,9 +17,9 @@ namespace lotus::analyzer {
 
 // What a run was made with: of the loader that handed out most batches.
 struct RunConfiguration {
-  std::string label;      // of several runs, each has its own
-  std::string file;       // of the trace
-  std::string dataset;    // class; empty: not known
+  std::string label;                          // of several runs, each has its own
+  std::string file;                           // of the trace
+  std::string dataset;                        // class; empty: not known
   std::uint64_t batch_size = 0, workers = 0;  // batch_size 0: not known
   std::uint64_t ranks = 0;                    // GPUs or training processes
 };
@@ -39,20 +39,22 @@ struct RunEpoch {
 
 struct MappedShare {
   MappedFunction function;
-  std::optional<double> share_percent, low_percent, high_percent;  // of the operation's CPU time; imported: none
-  std::optional<double> calls_to_see;  // of the operation, until a sample hits the function with 75 % probability
+  std::optional<double> share_percent, low_percent,
+      high_percent;  // of the operation's CPU time; imported: none
+  std::optional<double>
+      calls_to_see;  // of the operation, until a sample hits the function with 75 % probability
 };
 
 struct RunData {
   RunConfiguration configuration;
   std::uint32_t training_pid = 0;
   std::map<std::uint32_t, std::uint64_t> worker_ids;  // by process id
-  std::vector<RunBatch> batches;  // of that loader, by epoch and number
-  std::vector<RunEpoch> epochs;   // of that loader
-  Findings findings;              // of the whole trace
-  std::vector<MappedShare> mapping;     // what an importer stored, else what was sampled and listed
-  std::vector<CounterSplit> counters;   // CPU time first, where it is known
-  std::shared_ptr<const Trace> trace;   // which `findings` points into
+  std::vector<RunBatch> batches;                      // of that loader, by epoch and number
+  std::vector<RunEpoch> epochs;                       // of that loader
+  Findings findings;                                  // of the whole trace
+  std::vector<MappedShare> mapping;    // what an importer stored, else what was sampled and listed
+  std::vector<CounterSplit> counters;  // CPU time first, where it is known
+  std::shared_ptr<const Trace> trace;  // which `findings` points into
 };
 
 // Reads the trace. Throws Unusable.

@@ -83,7 +83,8 @@ std::string csv_cell(std::string_view text) {
 
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
-  for (const auto& cell : cells) line += (line.empty() && &cell == &cells.front() ? "" : ",") + csv_cell(cell);
+  for (const auto& cell : cells)
+    line += (line.empty() && &cell == &cells.front() ? "" : ",") + csv_cell(cell);
   return line + "\n";
 }
 

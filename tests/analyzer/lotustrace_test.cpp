@@ -18,7 +18,7 @@ using doctest::Approx;
 namespace {
 
 nlohmann::ordered_json report_of(const ImportedTrace& made) {
-  Trace trace(made.file.path());
+  Trace trace(made.file->path());
   return report_json(findings_of(trace));
 }
 
@@ -48,14 +48,11 @@ TEST_CASE("lotustrace: a line") {
   CHECK(op->op == "RandomResizedCrop");
   CHECK(op->start == 12);
   CHECK(op->duration == 34);
-  const std::pair<const char*, LineKind> kinds[] = {{"SLoader", LineKind::loader},
-                                                    {"STransform", LineKind::transform},
-                                                    {"SCollation", LineKind::collation},
-                                                    {"SBatchPreprocessed_7", LineKind::preprocessed},
-                                                    {"SBatchWait_7", LineKind::wait},
-                                                    {"SBatchConsumed_7", LineKind::consumed},
-                                                    {"SBatchQueued_7", LineKind::queued},
-                                                    {"SBatchPinMemory_7", LineKind::pinned}};
+  const std::pair<const char*, LineKind> kinds[] = {
+      {"SLoader", LineKind::loader},        {"STransform", LineKind::transform},
+      {"SCollation", LineKind::collation},  {"SBatchPreprocessed_7", LineKind::preprocessed},
+      {"SBatchWait_7", LineKind::wait},     {"SBatchConsumed_7", LineKind::consumed},
+      {"SBatchQueued_7", LineKind::queued}, {"SBatchPinMemory_7", LineKind::pinned}};
   for (const auto& [name, kind] : kinds) {
     const auto parsed = lotustrace::parse_line(std::string(name) + ",1,2", expected);
     REQUIRE(parsed);
@@ -63,8 +60,9 @@ TEST_CASE("lotustrace: a line") {
     CHECK(parsed->batch == (parsed->of_batch() ? 7 : 0));
     CHECK(lotustrace::line_text(*parsed) == std::string(name) + ",1,2\n");
   }
-  for (const char* damaged : {"", "SLoader", "SLoader,1", "SLoader,1,", "SLoader,a,2", "SLoader,1,-2", "SLoader,1,2,",
-                              "Loader,1,2", "S,1,2", "SBatchWait_,1,2", "SBatchWait_x,1,2", ",1,2", "1,2"}) {
+  for (const char* damaged :
+       {"", "SLoader", "SLoader,1", "SLoader,1,", "SLoader,a,2", "SLoader,1,-2", "SLoader,1,2,", "Loader,1,2",
+        "S,1,2", "SBatchWait_,1,2", "SBatchWait_x,1,2", ",1,2", "1,2"}) {
     CAPTURE(damaged);
     CHECK(!lotustrace::parse_line(damaged, expected));
   }
@@ -129,11 +127,13 @@ TEST_CASE("lotustrace: a damaged line is named and left out") {
   std::string worker = logs.read("log_worker_pid_102");
   const std::size_t second = worker.find('\n') + 1;
   logs.write("log_worker_pid_102", worker.insert(second, "SCrop,17000\n"));
-  logs.write("log_main_pid_100", logs.read("log_main_pid_100") + "SBatchConsumed_5,17");  // killed while writing
+  logs.write("log_main_pid_100",
+             logs.read("log_main_pid_100") + "SBatchConsumed_5,17");  // killed while writing
   const ImportedTrace made = import_logs(logs.path());
   REQUIRE(made.complaints.size() == 2);
   CHECK(names(made.complaints[0], "log_main_pid_100:18: 'SBatchConsumed_5,17' is left out: expected NAME,"));
-  CHECK(names(made.complaints[1], "log_worker_pid_102:2: 'SCrop,17000' is left out: expected NAME,START_NS,DURATION_NS"));
+  CHECK(names(made.complaints[1],
+              "log_worker_pid_102:2: 'SCrop,17000' is left out: expected NAME,START_NS,DURATION_NS"));
   const auto json = report_of(made);
   CHECK(json["wait"]["count"] == 5);
   CHECK(json["ops"][0]["count"] == 7);
@@ -145,7 +145,8 @@ TEST_CASE("lotustrace: epochs, in one log and in a directory each") {
   write_five_batches(apart, "run/epoch_0");
   write_five_batches(apart, "run/epoch_1", 2000);
   for (const char* file : {"log_main_pid_100", "log_worker_pid_101", "log_worker_pid_102"})
-    together.write(file, apart.read(std::string("run/epoch_0/") + file) + apart.read(std::string("run/epoch_1/") + file));
+    together.write(file, apart.read(std::string("run/epoch_0/") + file) +
+                             apart.read(std::string("run/epoch_1/") + file));
   for (const auto* logs : {&together, &apart}) {
     const ImportedTrace made = import_logs(logs->path());
     CHECK(made.complaints.empty());
@@ -198,7 +199,8 @@ TEST_CASE("lotustrace: configurations") {
 
 TEST_CASE("lotustrace: without a DataLoader's workers there are operations only") {
   const TemporaryDirectory logs;
-  logs.write("log_worker_pid_9", line("SLoad", 1, 2) + line("SFlip", 3, 1) + line("SLoad", 5, 2) + line("SFlip", 7, 1));
+  logs.write("log_worker_pid_9",
+             line("SLoad", 1, 2) + line("SFlip", 3, 1) + line("SLoad", 5, 2) + line("SFlip", 7, 1));
   const auto json = report_of(import_logs(logs.path()));
   REQUIRE(json["ops"].size() == 2);
   CHECK(json["ops"][0]["count"] == 2);
@@ -210,7 +212,7 @@ TEST_CASE("lotustrace: export writes what was imported, line for line") {
   write_five_batches(logs, "");
   const ImportedTrace made = import_logs(logs.path());
   const TemporaryDirectory again;
-  Trace trace(made.file.path());
+  Trace trace(made.file->path());
   lotustrace::LogWriter writer(again.path());
   lotustrace::Exporter exporter(trace, writer, "log", "");
   show(trace, exporter);

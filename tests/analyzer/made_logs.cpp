@@ -22,7 +22,7 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 void TemporaryDirectory::write(const std::string& name, const std::string& text) const {
-  const fs::path path = fs::path(path_) / name;
+  const fs::path path = fs::path(path_) / fs::path(name).relative_path();
   fs::create_directories(path.parent_path());
   std::ofstream(path) << text;
 }
@@ -48,7 +48,8 @@ std::string batch(int number, double from, double to) {
   std::string text = line("SCrop", from + 1.5, 2);
   if (to - from > 90) text += line("SCrop", from + 4, 80);
   text += line("SLoader", from + 0.1, 1) + line("STransform", from + 1.2, to - from - 1.7);
-  return text + line("SCollation", to - 0.2, 0.05) + line(fmt::format("SBatchPreprocessed_{}", number), from, to - from);
+  return text + line("SCollation", to - 0.2, 0.05) +
+         line(fmt::format("SBatchPreprocessed_{}", number), from, to - from);
 }
 
 }  // namespace
@@ -72,11 +73,11 @@ void write_five_batches(const TemporaryDirectory& directory, const std::string& 
 
 ImportedTrace import_logs(const std::string& directory, const Imported& facts,
                           const lotustrace::KnownFacts& known) {
-  ImportedTrace made{TemporaryFile(Bytes{}), {}};
+  ImportedTrace made{std::make_unique<TemporaryFile>(Bytes{}), {}};
   const auto runs = lotustrace::find_runs({directory});
   if (runs.size() != 1) throw std::runtime_error("logs of several configurations");
   lotustrace::Complaints complaints([&](const std::string& text) { made.complaints.push_back(text); });
-  Output out(made.file.path());
+  Output out(made.file->path());
   lotustrace::Importer importer(runs.front(), known, facts, out, complaints);
   importer.run();
   out.close();

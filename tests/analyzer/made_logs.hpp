@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,13 +35,13 @@ std::string line(const std::string& name, double start_ms, double ms);
 // One with the literal duration.
 std::string instant(const std::string& name, double ms);
 
-// The logs of two workers (pids 101 and 102) and five batches, of which 1 and 3 arrive out of order and are served
-// from the cache later; with queued and pinned records. Preprocessing: 100, 50, 1180, 60, 4 ms.
+// The logs of two workers (pids 101 and 102) and five batches, of which 1 and 3 arrive out of order and are
+// served from the cache later; with queued and pinned records. Preprocessing: 100, 50, 1180, 60, 4 ms.
 void write_five_batches(const TemporaryDirectory& directory, const std::string& inside, double later_ms = 0);
 
 // The trace of all logs below the directory, which are of one configuration; what was left out.
 struct ImportedTrace {
-  TemporaryFile file;
+  std::unique_ptr<TemporaryFile> file;
   std::vector<std::string> complaints;
 };
 ImportedTrace import_logs(const std::string& directory, const Imported& facts = {},

@@ -23,8 +23,7 @@ const std::string kEval = "_PyEval_EvalFrameDefault|python3.11";
 const std::string kTracer = "evaluate|liblotus.so";
 const std::string kLoad = "pil_loader|folder.py";
 
-FunctionMap map_of(const Bytes& bytes, const ProfileFilter& filter = {},
-                   const ListingRule& rule = {}) {
+FunctionMap map_of(const Bytes& bytes, const ProfileFilter& filter = {}, const ListingRule& rule = {}) {
   const TemporaryFile file(bytes);
   Trace trace(file.path());
   Profile profile(trace, filter);

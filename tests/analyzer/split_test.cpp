@@ -54,8 +54,8 @@ std::vector<CounterSplit> split_of(const char* table) {
   const TemporaryDirectory directory;
   directory.write("map.json", kMapping);
   directory.write("table", table);
-  return split_counters(read_counters(directory.path() + "/table"), read_mapping(directory.path() + "/map.json"),
-                        kElapsed);
+  return split_counters(read_counters(directory.path() + "/table"),
+                        read_mapping(directory.path() + "/map.json"), kElapsed);
 }
 
 }  // namespace
@@ -84,8 +84,8 @@ TEST_CASE("split: worked out by hand") {
   CHECK(bound.functions[0].function == "decode_mcu");
 }
 
-// The published scripts replace each function's value by (the configuration's total) / (the function's CPU time) before
-// they split: every counter then has one and the same split. Ours differ.
+// The published scripts replace each function's value by (the configuration's total) / (the function's CPU
+// time) before they split: every counter then has one and the same split. Ours differ.
 TEST_CASE("split: the published mistake does not come out") {
   const auto splits = split_of(kTable);
   for (const auto& split : splits) {
@@ -108,7 +108,9 @@ TEST_CASE("split: the published mistake does not come out") {
     CHECK(split.by_op.at("Loader") / ours > 0.7);
     CHECK(wrong["Loader"] / sum < 0.3);  // the heaviest function got the least
   }
-  const auto share = [](const CounterSplit& split) { return split.by_op.at("ToTensor") / split.by_op.at("Loader"); };
+  const auto share = [](const CounterSplit& split) {
+    return split.by_op.at("ToTensor") / split.by_op.at("Loader");
+  };
   CHECK(share(splits[0]) != Approx(share(splits[2])));
 }
 
@@ -147,7 +149,9 @@ TEST_CASE("mapping: what cannot be used is named") {
 
 TEST_CASE("counters: separators, units, quotes") {
   const TemporaryDirectory directory;
-  directory.write("a", "\xef\xbb\xbf" "Function,CPU Time,Clockticks,L1 Bound\r\n\"f(int, char)\",250ms,\"1,234\",50.0%\r\n");
+  directory.write("a",
+                  "\xef\xbb\xbf"
+                  "Function,CPU Time,Clockticks,L1 Bound\r\n\"f(int, char)\",250ms,\"1,234\",50.0%\r\n");
   const auto counters = read_counters(directory.path() + "/a");
   REQUIRE(counters.size() == 3);
   CHECK(counters[0] == Counter{"f(int, char)", "", "CPU Time", 0.25, false});
@@ -168,7 +172,7 @@ TEST_CASE("counters and mapping are kept in an imported trace") {
   write_five_batches(logs, "");
   const Imported facts{"", 0, {{"Crop", "resample", "lib"}}, {{"resample", "lib", "Clockticks", 0.1, false}}};
   const ImportedTrace made = import_logs(logs.path(), facts);
-  const Trace trace(made.file.path());
+  const Trace trace(made.file->path());
   CHECK(trace.catalog.imported.mapped == facts.mapped);
   CHECK(trace.catalog.imported.counters == facts.counters);
 }
