@@ -35,6 +35,8 @@ Run prepare_whatif(CLI::App& app);
 Run prepare_map(CLI::App& app);
 Run prepare_flame(CLI::App& app);
 Run prepare_diff(CLI::App& app);
+Run prepare_recover(CLI::App& app);
+Run prepare_redact(CLI::App& app);
 
 // Declares the arguments TRACE…
 void add_traces(CLI::App& app, std::vector<std::string>& traces);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace lotus::analyzer {
 namespace {
 
@@ -109,6 +111,13 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
     default:
       return;
   }
+}
+
+std::uint64_t Catalog::unrecorded_workers() const {
+  std::set<std::uint64_t> absent;
+  for (const auto& [pid, link] : links_) absent.insert(pid);
+  for (const auto& [number, process] : processes_) absent.erase(process->pid);
+  return absent.size();
 }
 
 void Catalog::link_workers() {

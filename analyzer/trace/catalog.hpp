@@ -41,13 +41,16 @@ struct Thread {
   std::string name;
 };
 
-// Ops by the id that a process gave them. Ids are small and dense, unless a file is damaged.
+// Ops by the id that a process gave them. Ids are small and dense, unless a file is damaged or made to harm:
+// the memory that is needed follows the number of ids, not their size.
 class OpTable {
  public:
   const Op*& slot(std::uint64_t id) {
-    constexpr std::uint64_t kDense = 1 << 16;
-    if (id >= kDense) return sparse_[id];
-    if (id >= dense_.size()) dense_.resize(id + 1);
+    if (id < dense_.size()) return dense_[id];
+    if (id > kAlways && id > 2 * dense_.size()) return sparse_[id];
+    const std::size_t before = dense_.size();
+    dense_.resize(id + 1);
+    if (!sparse_.empty()) move_to_dense(before);
     return dense_[id];
   }
 
@@ -59,6 +62,16 @@ class OpTable {
   }
 
  private:
+  static constexpr std::uint64_t kAlways = 64;
+
+  void move_to_dense(std::size_t from) {
+    for (std::size_t id = from; id < dense_.size(); ++id)
+      if (const auto hit = sparse_.find(id); hit != sparse_.end()) {
+        dense_[id] = hit->second;
+        sparse_.erase(hit);
+      }
+  }
+
   std::vector<const Op*> dense_;
   std::unordered_map<std::uint64_t, const Op*> sparse_;
 };
@@ -119,6 +132,9 @@ class Catalog {
   void define(std::uint32_t number, const Record& record, std::uint64_t ticks);
   // Once all definitions are known: finds out whose workers the processes are.
   void link_workers();
+
+  // Worker processes that a training process started and that recorded nothing, as without shared memory.
+  std::uint64_t unrecorded_workers() const;
 
   const std::map<std::uint32_t, std::unique_ptr<Process>>& processes() const { return processes_; }
   std::size_t op_count() const { return ops_.size(); }

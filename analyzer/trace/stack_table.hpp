@@ -36,6 +36,8 @@ class StackTable {
  public:
   // Deeper stacks than this are damage, as are rings of parents.
   static constexpr std::size_t kMaxDepth = 4096;
+  // More functions than this are inlined nowhere in one place.
+  static constexpr std::size_t kMaxInlined = 1024;
 
   // Takes over one of the collector's definitions.
   void define(const Record& record);
