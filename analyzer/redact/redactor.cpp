@@ -122,6 +122,7 @@ std::string Redactor::text(const Record& record, std::size_t field) {
 void Redactor::path(const Record& record) {
   if (record.u[0] <= path_.size()) path_.resize(record.u[0]);
   path_.append(record.s[1]);
+  if (path_.size() > kMaxStringInRecord) path_.clear();  // as other readers do
   const std::string hashed = hasher_.path(path_);
   const auto differ =
       std::mismatch(hashed.begin(), hashed.end(), redacted_path_.begin(), redacted_path_.end());
