@@ -22,7 +22,8 @@ struct Place {
   std::string path;
   std::string problem;  // why it cannot be looked at; empty: it can
   bool there = false;
-  std::uint32_t served_by = 0;  // pid; 0: nobody
+  bool served = false;
+  std::uint32_t served_by = 0;  // pid; 0: its lock file does not say
   std::size_t segments = 0;
   std::optional<Status> status;
 };
@@ -37,6 +38,7 @@ Place look_at(const std::string& path) {
   directory.list_segments(names);
   place.segments = names.size();
   if (!ServeLock::held_by_another(directory)) return place;
+  place.served = true;
   place.served_by = ServeLock::holder(directory);
   place.status = from_lines(ServeLock::published(directory));
   return place;
@@ -77,7 +79,7 @@ std::string status_text(const Status& status) {
 
 std::string place_text(const Place& place, std::set<std::uint32_t>& told) {
   if (!place.there) return place.problem.empty() ? "" : place.problem + "\n";
-  if (place.served_by == 0)
+  if (!place.served)
     return fmt::format("{}: nobody serves{}\n", printable(place.path),
                        place.segments > 0
                            ? fmt::format("; {} there (lotus-collector --drain writes what they hold)",
@@ -148,10 +150,10 @@ std::string closed_json(const ClosedStatus& c) {
 }
 
 std::string place_json(const Place& place) {
-  std::string out =
-      fmt::format(R"({{"path":{},"exists":{},"problem":{},"pid":{},"segments":{})", quoted(place.path),
-                  place.there, place.problem.empty() ? "null" : quoted(place.problem),
-                  place.served_by == 0 ? "null" : std::to_string(place.served_by), place.segments);
+  std::string out = fmt::format(
+      R"({{"path":{},"exists":{},"problem":{},"served":{},"pid":{},"segments":{})", quoted(place.path),
+      place.there, place.problem.empty() ? "null" : quoted(place.problem), place.served,
+      place.served_by == 0 ? "null" : std::to_string(place.served_by), place.segments);
   if (place.status)
     out += fmt::format(R"(,"silent_s":{},"sessions":{},"traces_closed":{},"last_closed":{})",
                        silent_seconds(*place.status), list_json(place.status->sessions, session_json),
@@ -166,7 +168,7 @@ ExitCode show_status(const Options& options) {
   bool served = false;
   for (const std::string& path : options.directories) {
     places.push_back(look_at(path));
-    served = served || places.back().served_by != 0;
+    served = served || places.back().served;
   }
   std::string text;
   std::set<std::uint32_t> told;

@@ -48,7 +48,7 @@ void guess_clock(FileHeader& header, const ClockPair& first, const ClockPair& la
 
 Contents::Contents(const Source& source) : inspector_(source) {
   scan(source, read_header(source));
-  if (kept_.empty())
+  if (kept_.empty() && !has_schema_)
     throw Unusable(
         fmt::format("{}: there is no whole frame of a Lotus trace in its {} bytes: nothing can be recovered",
                     escaped(source.path()), source.size()));

