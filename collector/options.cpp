@@ -50,7 +50,7 @@ std::vector<std::string> default_directories() {
   if (runtime.starts_with('/')) found.push_back(runtime + "/lotus" + suffix);
   found.push_back(temporary_directory() + "/" + name);
   const std::string home = environment("HOME");
-  if (home.starts_with('/') && home.size() > 1) found.push_back(home + "/.lotus");
+  if (home.starts_with('/') && home.size() > 1) found.push_back(home + "/.lotus" + suffix);
   return found;
 }
 

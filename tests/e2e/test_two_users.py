@@ -14,7 +14,9 @@ import pytest
 import harness
 
 ADA, EVE = 61001, 61002
-SHARED_MEMORY = pathlib.Path(f"/dev/shm/lotus-{ADA}")
+NAMESPACE = os.stat("/proc/self/ns/pid").st_ino
+SUFFIX = "" if NAMESPACE == 0xEFFFFFFC else f"-{NAMESPACE}"  # as in a container
+SHARED_MEMORY = pathlib.Path(f"/dev/shm/lotus-{ADA}{SUFFIX}")
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can play two users")
 
@@ -84,7 +86,7 @@ def world():
         shutil.rmtree(SHARED_MEMORY)
     made = World()
     yield made
-    for lock in (SHARED_MEMORY, made.common / f"lotus-{ADA}", made.home / ".lotus"):
+    for lock in (SHARED_MEMORY, made.common / f"lotus-{ADA}{SUFFIX}", made.home / f".lotus{SUFFIX}"):
         try:
             pid = int((lock / "collector.lock").read_text().split()[0])
             harness.wait_until(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "the collector to end")
@@ -170,7 +172,7 @@ def test_name_taken_first(kind, world, planted):
 def test_all_guessable_names_taken_first(world, planted):
     """What is in ADA's home nobody else can take."""
     planted("private directory")
-    planted("private directory", world.common / f"lotus-{ADA}")
+    planted("private directory", world.common / f"lotus-{ADA}{SUFFIX}")
     traced = world.trace()
     assert traced.code == 0
     assert world.is_complete(), traced.stderr
