@@ -132,10 +132,10 @@ bool choose_directory(int first) {
                   "LOTUS_DIR=%.300s cannot be used: it must be a directory of yours with mode 0700",
                   config.directory);
   else
-    std::snprintf(
-        session.remark, sizeof session.remark,
-        "no directory for shared memory: /dev/shm, $XDG_RUNTIME_DIR, $TMPDIR and $HOME cannot be written; set "
-        "LOTUS_DIR");
+    std::snprintf(session.remark, sizeof session.remark,
+                  "no directory for shared memory: /dev/shm, $XDG_RUNTIME_DIR, $TMPDIR and $HOME cannot be "
+                  "written; set "
+                  "LOTUS_DIR");
   return false;
 }
 

@@ -64,7 +64,8 @@ TEST_CASE("nobody serves: exit code 3, and nothing is made") {
   CHECK(outcome.code == 3);
   CHECK(outcome.said == place.segments.path() + ": nobody serves\n");
   CHECK(list(place.segments.path()).empty());
-  CHECK(has(place.status(true).said, R"("exists":true,"problem":null,"served":false,"pid":null,"segments":0)"));
+  CHECK(
+      has(place.status(true).said, R"("exists":true,"problem":null,"served":false,"pid":null,"segments":0)"));
   const std::string absent = place.outputs / "absent";
   CollectorProgram collector({"--status", "--dir", absent}, place.log);
   CHECK(collector.wait().code == 3);
