@@ -22,6 +22,7 @@ constexpr std::uint64_t kCheckInterval = kSecond;
 constexpr std::uint64_t kLinger = 500 * kMillisecond;
 // An autostarted collector does not wait for disk space for ever; the data stay in the segments.
 constexpr std::uint64_t kPatience = 30 * kSecond;
+constexpr std::size_t kClosedShown = 8;
 
 }  // namespace
 
@@ -60,6 +61,7 @@ void Collector::serve_until_told() {
     const std::uint64_t now = monotonic_ns();
     if (now >= next_check_ns_) {
       finder_.check_places();
+      publish_status(now);
       next_check_ns_ = now + kCheckInterval;
       directory_changed_ = true;
     }
@@ -120,6 +122,11 @@ void Collector::close_sessions(std::uint64_t now_ns) {
   for (auto it = sessions_.begin(); it != sessions_.end();) {
     Session& session = *it->second;
     bool gone = session.over(now_ns) && session.close(now_ns);
+    if (gone) {
+      ++closed_count_;
+      closed_.push_back({session.events(), session.lost_events(), session.path()});
+      if (closed_.size() > kClosedShown) closed_.pop_front();
+    }
     const std::uint64_t stuck_since = session.stuck_since();
     if (!gone && options_.mode == Mode::autostart && stuck_since != 0 && now_ns - stuck_since > kPatience) {
       give_up(session);
@@ -177,6 +184,18 @@ void Collector::wait() {
   ppoll(polled.data(), polled.size(), &timeout, nullptr);
   if ((polled[1].revents & POLLIN) != 0) finder_.forget_notifications();
   directory_changed_ = directory_changed_ || !told || (polled[1].revents & POLLIN) != 0;
+}
+
+// Each second while something is traced, and once when nothing is any more.
+void Collector::publish_status(std::uint64_t now_ns) {
+  if (sessions_.empty() && published_idle_) return;
+  published_idle_ = sessions_.empty();
+  Status status;
+  status.now_ns = now_ns;
+  status.ended = closed_count_;
+  status.closed = closed_;
+  for (const auto& [id, session] : sessions_) status.sessions.push_back(session->status(now_ns));
+  finder_.publish(to_lines(status));
 }
 
 void Collector::show_progress(std::uint64_t now_ns) {

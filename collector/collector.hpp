@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "progress.hpp"
 #include "segment_finder.hpp"
 #include "session.hpp"
+#include "status.hpp"
 #include "stop_signal.hpp"
 
 namespace lotus::collector {
@@ -37,6 +39,7 @@ class Collector {
   bool done_by_itself(std::uint64_t now_ns);
   void wait();
   void show_progress(std::uint64_t now_ns);
+  void publish_status(std::uint64_t now_ns);
 
   Options options_;
   Log& log_;
@@ -50,6 +53,9 @@ class Collector {
   std::uint64_t busy_at_ns_ = 0;  // when there was last something to serve
   std::uint64_t pause_ns_ = 0;    // until the next visit
   bool failed_ = false;
+  std::uint64_t closed_count_ = 0;   // traces
+  std::deque<ClosedStatus> closed_;  // the last few
+  bool published_idle_ = true;
 };
 
 }  // namespace lotus::collector

@@ -31,7 +31,8 @@ std::string what_is_wrong(const struct stat& status, const std::string& path) {
 
 Directory::Result Directory::open(const std::string& path, Create create, std::string& why) {
   path_ = path;
-  if (create == Create::yes && mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST) {
+  made_ = create == Create::yes && mkdir(path.c_str(), kPrivate) == 0;
+  if (create == Create::yes && !made_ && errno != EEXIST) {
     why = fmt::format("{}: cannot be made: {}", printable(path), reason(errno));
     return errno == ENOENT ? Result::absent : Result::refused;
   }

@@ -22,6 +22,8 @@ class Directory {
   Result open(const std::string& path, Create create, std::string& why);
 
   const std::string& path() const { return path_; }
+  // It was not there and open() made it.
+  bool made() const { return made_; }
   int fd() const { return fd_.get(); }
   // True while `path` still leads to this directory.
   bool in_place() const;
@@ -30,6 +32,7 @@ class Directory {
 
  private:
   std::string path_;
+  bool made_ = false;
   Fd fd_;
   dev_t device_ = 0;
   ino_t inode_ = 0;

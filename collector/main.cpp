@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "collector.hpp"
+#include "show_status.hpp"
 
 namespace {
 
@@ -58,6 +59,7 @@ int main(int argc, char** argv) {
   const auto parsed = parse_options(argc, argv);
   if (const auto* code = std::get_if<ExitCode>(&parsed)) return *code;
   const Options& options = std::get<Options>(parsed);
+  if (options.mode == Mode::status) return show_status(options);
   ready_process(options.mode);
   return run(options);
 }

@@ -15,10 +15,14 @@ namespace {
 constexpr const char* kFooter = R"(
 Environment:
   LOTUS_DIR   directory of the segments (default: /dev/shm/lotus-UID, else $XDG_RUNTIME_DIR/lotus,
-              else ${TMPDIR:-/tmp}/lotus-UID)
+              else ${TMPDIR:-/tmp}/lotus-UID, else $HOME/.lotus)
   LOTUS_LOG   file that diagnostics are appended to (default: standard error)
 
-Exit codes: 0 done, 1 could not do its work and says why, 2 wrong usage.)";
+A directory that is named and not there is made when a collector is to serve it (only the last part of its
+path), never by --drain and --status.
+
+Exit codes: 0 done, also if another collector serves already; 1 could not do its work and says why;
+2 wrong usage; 3 nobody serves (--status).)";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -45,6 +49,8 @@ std::vector<std::string> default_directories() {
   const std::string runtime = environment("XDG_RUNTIME_DIR");
   if (runtime.starts_with('/')) found.push_back(runtime + "/lotus" + suffix);
   found.push_back(temporary_directory() + "/" + name);
+  const std::string home = environment("HOME");
+  if (home.starts_with('/') && home.size() > 1) found.push_back(home + "/.lotus" + suffix);
   return found;
 }
 
@@ -64,6 +70,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   std::string directory;
   bool autostart = false;
   bool drain = false;
+  bool status = false;
   CLI::App app(
       "Collects what traced programs record and writes it to trace files (*.lotus).\n"
       "Without options: serves every traced program of this user until SIGTERM or SIGINT.",
@@ -75,6 +82,11 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   auto* auto_flag =
       app.add_flag("--autostart", autostart, "End with the last traced process (used by liblotus.so)");
   app.add_flag("--drain", drain, "Write what the segments hold now, then exit")->excludes(auto_flag);
+  auto* status_flag = app.add_flag("--status", status,
+                                   "Say who serves, which programs are traced, and what was lost; then exit")
+                          ->excludes(auto_flag)
+                          ->excludes("--drain");
+  app.add_flag("--json", options.json, "With --status: for programs")->needs(status_flag);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -82,6 +94,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   }
   if (autostart) options.mode = Mode::autostart;
   if (drain) options.mode = Mode::drain;
+  if (status) options.mode = Mode::status;
   add_environment(options, directory);
   return options;
 }

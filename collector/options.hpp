@@ -12,13 +12,15 @@ enum class Mode : std::uint8_t {
   serve,      // until a signal comes
   autostart,  // until the last traced process has ended
   drain,      // what is there now, then exit
+  status,     // only say what is going on
 };
 
-enum ExitCode : int { kDone = 0, kFailed = 1, kWrongUsage = 2 };
+enum ExitCode : int { kDone = 0, kFailed = 1, kWrongUsage = 2, kNobodyServes = 3 };
 
 struct Options {
   Mode mode = Mode::serve;
   bool quiet = false;
+  bool json = false;                     // status
   std::vector<std::string> directories;  // absolute candidates for segments, the preferred one first
   std::string log_file;                  // empty: standard error
   std::string fallback_directory;        // for traces whose own path cannot be written

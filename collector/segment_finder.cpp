@@ -61,6 +61,10 @@ ServeLock::Result SegmentFinder::attach_one(Watched& watched, Directory::Create 
     if (!why.empty()) log_.error_once(why);
     return ServeLock::Result::failed;
   }
+  // A name with a typo would else be served for ever without anybody noticing.
+  if (directory->made() && watched_.size() == 1)
+    log_.note_once(fmt::format("made {}, which was not there; traced programs must have the same LOTUS_DIR",
+                               printable(watched.path)));
   watched.directory = std::move(directory);
   watched.files.clear();
   const ServeLock::Result result = lock(watched, patience);
@@ -164,6 +168,11 @@ void SegmentFinder::check_places() {
     }
   }
   attach(Directory::Create::no, ServeLock::Try::once);
+}
+
+void SegmentFinder::publish(std::string_view text) const {
+  for (const Watched& watched : watched_)
+    if (watched.lock.held()) watched.lock.publish(text);
 }
 
 bool SegmentFinder::has_new_files(Watched& watched) const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "directory.hpp"
@@ -34,6 +35,9 @@ class SegmentFinder {
   // To be called now and then: follows directories and lock files that were deleted or replaced. Throws
   // std::runtime_error if another collector has taken over what this one serves.
   void check_places();
+
+  // Leaves `text` for `lotus-collector --status` in every directory that is served.
+  void publish(std::string_view text) const;
 
   // Releases the locks, then looks once more, because a traced process makes its segment first and looks
   // for a serving collector second. False: a segment was there and the lock is taken again.

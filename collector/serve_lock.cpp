@@ -9,6 +9,7 @@
 #include <charconv>
 #include <chrono>
 #include <lotus/segment.hpp>
+#include <lotus/trace.hpp>
 #include <string_view>
 #include <thread>
 
@@ -32,6 +33,37 @@ bool lock_within(int fd, int tries) {
 
 bool is_ours(const struct stat& status) {
   return S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_nlink == 1;
+}
+
+constexpr std::size_t kMaxPublished = std::size_t{1} << 22;
+
+// The line before a published text, by which a half-written one is told: its size and hash.
+std::string mark_of(std::string_view text) {
+  return fmt::format("{} {:08x}\n", text.size(),
+                     fnv1a(reinterpret_cast<const unsigned char*>(text.data()), text.size()));
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  char block[1 << 14];
+  while (text.size() < kMaxPublished) {
+    const ssize_t got = pread(fd, block, sizeof block, static_cast<off_t>(text.size()));
+    if (got <= 0) break;
+    text.append(block, static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+// The text behind pid and mark, if the mark is that of the text.
+std::string whole_text(std::string_view file) {
+  for (int line = 0; line < 2; ++line) {
+    const std::size_t end = file.find('\n');
+    if (end == std::string_view::npos) return {};
+    const std::string_view text = file.substr(end + 1);
+    if (line == 1 && file.substr(0, end + 1) != mark_of(text)) return {};
+    file = text;
+  }
+  return std::string(file);
 }
 
 void write_pid(int fd) {
@@ -64,6 +96,31 @@ ServeLock::Result ServeLock::take(const Directory& directory, Try patience, std:
   }
   write_pid(fd_.get());
   return Result::taken;
+}
+
+bool ServeLock::held_by_another(const Directory& directory) {
+  const Fd file(openat(directory.fd(), kCollectorLock, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  for (int i = 0; file && i < kTries; ++i) {
+    if (i > 0) std::this_thread::sleep_for(kBetweenTries);
+    // Shared, as traced processes look: those who only look do not keep each other off.
+    if (flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return false;
+  }
+  return static_cast<bool>(file);
+}
+
+void ServeLock::publish(std::string_view text) const {
+  const std::string all = fmt::format("{}\n{}{}", getpid(), mark_of(text), text);
+  if (!fd_ || pwrite(fd_.get(), all.data(), all.size(), 0) < 0) return;
+  if (ftruncate(fd_.get(), static_cast<off_t>(all.size())) != 0) errno = 0;  // then the mark does not fit
+}
+
+std::string ServeLock::published(const Directory& directory) {
+  const Fd file(openat(directory.fd(), kCollectorLock, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  for (int i = 0; file && i < kTries; ++i) {
+    if (i > 0) std::this_thread::sleep_for(kBetweenTries);
+    if (std::string text = whole_text(read_all(file.get())); !text.empty()) return text;
+  }
+  return {};
 }
 
 bool ServeLock::in_place(const Directory& directory) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "directory.hpp"
 #include "fd.hpp"
@@ -28,6 +29,13 @@ class ServeLock {
 
   // The pid in the lock file of `directory`; 0 if there is none.
   static std::uint32_t holder(const Directory& directory);
+  // Somebody serves `directory`.
+  static bool held_by_another(const Directory& directory);
+
+  // Leaves `text` for others to read, in the lock file. Where there is no room for it, there is none.
+  void publish(std::string_view text) const;
+  // What the holder published last, empty if nothing, or if it writes just now and goes on doing so.
+  static std::string published(const Directory& directory);
 
  private:
   Fd fd_;

@@ -167,6 +167,7 @@ bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64
 
 void Session::ended(const TracedProcess& process) {
   damaged_ += process.damaged();
+  salvaged_ += process.salvaged();
   if (left_standing_.directory) left_standing_.remove();
   left_standing_ = process.segment().file();
 }
@@ -208,6 +209,31 @@ std::uint64_t Session::lost_events() const {
   std::uint64_t lost = lost_by_ended_;
   for (const auto& process : processes_) lost += process->lost_events();
   return lost;
+}
+
+SessionStatus Session::status(std::uint64_t now_ns) {
+  SessionStatus status;
+  status.pid = identity_.session_pid;
+  status.events = events();
+  const bool again = status_at_ns_ != 0 && now_ns > status_at_ns_ && status.events >= status_events_;
+  if (again) {
+    const double seconds = static_cast<double>(now_ns - status_at_ns_) / kSecond;
+    status.events_a_second =
+        static_cast<std::uint64_t>(static_cast<double>(status.events - status_events_) / seconds);
+  }
+  status_events_ = status.events;
+  status_at_ns_ = now_ns;
+  status.bytes = bytes();
+  status.lost = lost_events();
+  status.salvaged = salvaged_;
+  status.damaged = damaged_;
+  status.process_count = numbers_given_;
+  status.stuck_s = failing_since_ns_ == 0 ? 0 : 1 + (now_ns - failing_since_ns_) / kSecond;
+  status.path = path();
+  for (const auto& process : processes_)
+    status.processes.push_back({process->segment().header().pid, process->lost_events(),
+                                static_cast<unsigned>(process->fill() * 100), process->dead()});
+  return status;
 }
 
 bool Session::close(std::uint64_t now_ns) {

@@ -12,6 +12,7 @@
 #include "output_file.hpp"
 #include "packer.hpp"
 #include "stacks/process_stacks.hpp"
+#include "status.hpp"
 #include "trace_file.hpp"
 #include "traced_process.hpp"
 
@@ -55,6 +56,8 @@ class Session {
   std::uint64_t bytes() const { return file_ ? file_->bytes() : 0; }
   std::uint64_t lost_events() const;
   std::string path() const { return file_ ? file_->path() : output_; }
+  // What `lotus-collector --status` shows of it.
+  SessionStatus status(std::uint64_t now_ns);
 
  private:
   bool open(std::uint64_t now_ns, bool insist);
@@ -82,8 +85,10 @@ class Session {
   SegmentFile left_standing_;  // segment of a process that ended; no directory: none
   std::uint32_t numbers_given_ = 0;
   std::uint64_t lost_by_ended_ = 0;
-  std::uint64_t damaged_ = 0;         // unusable records in segments of ended processes
-  std::uint64_t last_change_ns_ = 0;  // a process came or ended
+  std::uint64_t damaged_ = 0;                           // unusable records in segments of ended processes
+  std::uint64_t salvaged_ = 0;                          // events from open chunks of ended processes
+  std::uint64_t status_events_ = 0, status_at_ns_ = 0;  // when status() was asked last
+  std::uint64_t last_change_ns_ = 0;                    // a process came or ended
   std::uint64_t next_clock_ns_ = 0;
   std::uint64_t retry_at_ns_ = 0;
   std::uint64_t failing_since_ns_ = 0;

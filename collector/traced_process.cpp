@@ -75,6 +75,11 @@ double TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now_
   return fullest;
 }
 
+double TracedProcess::fill() const {
+  const std::uint64_t waiting = now_.events.head() - now_.events.position();
+  return std::min(1.0, static_cast<double>(waiting) / static_cast<double>(now_.events.bytes()));
+}
+
 void TracedProcess::announce(TraceFile& file) {
   if (now_.announced) return;
   const SegmentHeader& header = segment_->header();
@@ -236,6 +241,7 @@ bool TracedProcess::is_new(std::uint32_t stream, std::uint64_t sequence) {
 
 void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) {
   const Salvage salvage = salvage_chunks(*segment_);
+  salvaged_ = 0;  // this may be the second try
   for (const SalvagedChunk& chunk : salvage.chunks) {
     if (!is_new(chunk.slot.stream, chunk.slot.sequence)) continue;
     FrameHeader header = frame_header(FrameType::chunk, number_);
@@ -245,6 +251,7 @@ void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) 
     header.base_ticks = chunk.slot.base_ticks;
     header.lost_before = chunk.slot.lost_before;
     header.events = chunk.events;
+    salvaged_ += chunk.events;
     file.add_packed(header, chunk.records, packer);
   }
   now_.damaged += salvage.damaged + (segment_->torn() ? 1 : 0);

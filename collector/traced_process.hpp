@@ -46,6 +46,10 @@ class TracedProcess {
   void rollback();
 
   std::uint32_t damaged() const { return now_.damaged; }
+  // Events in its open chunks when it ended.
+  std::uint64_t salvaged() const { return salvaged_; }
+  // How full its event ring is, 0 to 1.
+  double fill() const;
   std::uint64_t lost_events() const { return segment_->counters().lost_events; }
 
  private:
@@ -88,6 +92,7 @@ class TracedProcess {
   std::vector<std::uint8_t> scratch_;
   bool dead_ = false;
   bool written_before_ = false;
+  std::uint64_t salvaged_ = 0;
 };
 
 }  // namespace lotus::collector

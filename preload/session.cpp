@@ -91,7 +91,7 @@ void name_namespace(char (&suffix)[32]) {
 }
 
 // The places for segments in order of preference; LOTUS_DIR is the only one where it is set.
-constexpr int kPlaces = 3;
+constexpr int kPlaces = 4;
 bool name_place(int place, char (&path)[kPathBytes]) {
   const char* temporary = std::getenv("TMPDIR");
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
@@ -108,9 +108,14 @@ bool name_place(int place, char (&path)[kPathBytes]) {
   } else if (place == 1) {
     std::snprintf(path, sizeof path, "%.1900s/lotus%s", runtime == nullptr ? "" : runtime, suffix);
     return runtime != nullptr && *runtime != '\0';
-  } else {
+  } else if (place == 2) {
     const bool given = temporary != nullptr && *temporary != '\0';
     std::snprintf(path, sizeof path, "%.1900s/lotus-%u%s", given ? temporary : "/tmp", geteuid(), suffix);
+  } else {
+    // On a disk, but others cannot take this name before us, as they can in shared directories.
+    const char* home = std::getenv("HOME");
+    std::snprintf(path, sizeof path, "%.1900s/.lotus%s", home == nullptr ? "" : home, suffix);
+    return home != nullptr && home[0] == '/' && home[1] != '\0';
   }
   return true;
 }
@@ -128,10 +133,10 @@ bool choose_directory(int first) {
                   "LOTUS_DIR=%.300s cannot be used: it must be a directory of yours with mode 0700",
                   config.directory);
   else
-    std::snprintf(
-        session.remark, sizeof session.remark,
-        "no directory for shared memory: /dev/shm, $XDG_RUNTIME_DIR and $TMPDIR cannot be written; set "
-        "LOTUS_DIR");
+    std::snprintf(session.remark, sizeof session.remark,
+                  "no directory for shared memory: /dev/shm, $XDG_RUNTIME_DIR, $TMPDIR and $HOME cannot be "
+                  "written; set "
+                  "LOTUS_DIR");
   return false;
 }
 

@@ -39,6 +39,8 @@ Run prepare_export(CLI::App& app);
 Run prepare_import(CLI::App& app);
 Run prepare_table(CLI::App& app);
 Run prepare_figure(CLI::App& app);
+Run prepare_recover(CLI::App& app);
+Run prepare_redact(CLI::App& app);
 
 // Declares the arguments TRACE…
 void add_traces(CLI::App& app, std::vector<std::string>& traces);

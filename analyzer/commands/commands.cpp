@@ -67,6 +67,16 @@ constexpr Command kCommands[] = {
      "Prints the records chunk by chunk as they lie in the file: in order of time within a thread.\n"
      "Sort by the first field for an order over all threads.",
      prepare_dump},
+    {"recover", "a whole trace from what is left of a damaged one, and what is gone",
+     "Goes through all bytes of a trace that is damaged or cut off, and writes what is whole in it as a "
+     "trace that\n"
+     "is closed: with file header, schema, index and trailer. Events that are gone count as lost there.",
+     prepare_recover},
+    {"redact", "a copy without paths and command lines, to give to others",
+     "Writes a copy of a trace in which hashes stand for paths, command lines, program and host names. The "
+     "same\n"
+     "path has the same hash in every copy that was made with the same key.",
+     prepare_redact},
 };
 
 std::string newest_here() {

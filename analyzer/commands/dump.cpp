@@ -94,6 +94,7 @@ class Dump : public Visitor {
   void follow_path(const Stream& stream, const Record& record) {
     path_ = stream.chunk_path.substr(0, std::min<std::uint64_t>(record.u[0], stream.chunk_path.size()));
     path_ += record.s[1];
+    if (path_.size() > kMaxStringInRecord) path_.clear();
   }
 
   static const Op* op_of(const Process& process, std::uint64_t id) { return process.ops.find(id); }

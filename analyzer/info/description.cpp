@@ -136,7 +136,8 @@ Json describe(const Trace& trace, const Reading& reading, const KindCounts& coun
                {"gaps", reading.gaps},
                {"open_spans", reading.open_spans},
                {"dropped_spans", reading.dropped_spans},
-               {"unmatched_leaves", reading.unmatched_leaves}};
+               {"unmatched_leaves", reading.unmatched_leaves},
+               {"unrecorded_workers", trace.catalog.unrecorded_workers()}};
   json["damaged"] = damage_json(trace, reading);
   json["clock"] = clock_json(trace);
   json["sampling"] = sampling_json(trace);

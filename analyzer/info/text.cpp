@@ -126,6 +126,9 @@ std::string facts_text(const Json& json, const Terminal& terminal) {
   table.add({"events", count(json["events"])});
   table.add({"lost events", count(json["lost_events"])});
   table.add({"gaps", count(json["gaps"])});
+  if (json["unrecorded_workers"] != 0)
+    table.add({"silent workers",
+               count(json["unrecorded_workers"]) + ", which recorded nothing: no room in shared memory?"});
   table.add({"open spans", count(json["open_spans"])});
   table.add({"damaged", fmt::format("{} bytes in {} places", count(json["damaged"]["bytes"]),
                                     count(json["damaged"]["count"]))});

@@ -105,6 +105,8 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
 void SpanBuilder::take_path(Stream& stream, const Record& record) {
   std::string& path = stream.chunk_path;
   if (record.u[0] > path.size()) return;  // the path that it builds on is not in this chunk: unknown
+  if (record.u[0] + record.s[1].size() > kMaxStringInRecord)
+    return path.clear();  // nobody writes such a path
   path.resize(record.u[0]);
   path.append(record.s[1]);
   const std::int32_t sample = stream.stack.empty() ? kNoSpan : stream.stack.back().sample;

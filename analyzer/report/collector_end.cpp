@@ -66,6 +66,7 @@ void Collector::fold_quality(const Reading& reading) {
   quality.events += reading.whole.records;
   quality.lost_events += std::max(told, reading.lost_records);
   quality.gaps += reading.gaps;
+  quality.unrecorded_workers += trace_->catalog.unrecorded_workers();
   quality.open_spans += reading.open_spans;
   quality.truncated = quality.truncated || trace_->truncated();
   quality.interrupted = quality.interrupted || (trace_->trailer && trace_->trailer->interrupted != 0);

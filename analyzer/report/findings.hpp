@@ -82,6 +82,7 @@ struct SlowSample {
 
 struct QualityFinding {
   std::uint64_t events = 0, lost_events = 0, lost_definitions = 0, dropped_spans = 0;
+  std::uint64_t unrecorded_workers = 0;
   std::uint64_t gaps = 0, open_spans = 0;
   bool truncated = false, interrupted = false, calibrated = true;
   Damage damage;

@@ -39,6 +39,7 @@ Json trace_json(const Findings& f) {
           {"events", q.events},
           {"lost_events", q.lost_events},
           {"lost_definitions", q.lost_definitions},
+          {"unrecorded_workers", q.unrecorded_workers},
           {"dropped_spans", q.dropped_spans},
           {"gaps", q.gaps},
           {"open_spans", q.open_spans},

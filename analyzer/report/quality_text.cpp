@@ -37,6 +37,7 @@ std::string quality_text(const Findings& f, const Terminal& terminal) {
   table.add({"tracer's share", percent_or_dash(q.overhead_percent()), "of the time measured, estimated"});
   add_count(table, "lost definitions", q.lost_definitions, "some names are unknown");
   add_count(table, "unrecorded spans", q.dropped_spans, "too many threads, or nested too deeply");
+  add_count(table, "silent workers", q.unrecorded_workers, "recorded nothing: no room in shared memory?");
   add_count(table, "gaps", q.gaps, "places where records are missing");
   add_count(table, "open spans", q.open_spans, "never ended; not in the numbers");
   add_count(table, "failed batches", f.failed_batches, "making them raised; not in the numbers");

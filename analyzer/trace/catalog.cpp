@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <set>
 
 namespace lotus::analyzer {
 namespace {
@@ -29,13 +32,21 @@ const Loader* Process::loader_of(std::uint64_t iterator) const {
   return loader == loaders.end() ? nullptr : &loader->second;
 }
 
-std::uint64_t Process::reset_at(std::uint64_t iterator, std::uint64_t ticks) const {
-  std::uint64_t reset = 0;
-  for (auto it = epochs.lower_bound({iterator, 0}); it != epochs.end() && it->first.first == iterator; ++it) {
-    if (it->second.ticks > ticks) break;
-    reset = it->first.second;
+void Process::settle() {
+  begun_.clear();
+  for (const auto& [key, epoch] : epochs) {
+    auto& begun = begun_[key.first];
+    begun.push_back({begun.empty() ? epoch.ticks : std::max(begun.back().ticks, epoch.ticks), key.second});
   }
-  return reset;
+}
+
+std::uint64_t Process::reset_at(std::uint64_t iterator, std::uint64_t ticks) const {
+  const auto found = begun_.find(iterator);
+  if (found == begun_.end()) return 0;
+  const auto& begun = found->second;
+  const auto later = std::upper_bound(begun.begin(), begun.end(), ticks,
+                                      [](std::uint64_t at, const Begun& entry) { return at < entry.ticks; });
+  return later == begun.begin() ? 0 : std::prev(later)->reset;
 }
 
 Process& Catalog::process(std::uint32_t number) {
@@ -134,24 +145,43 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
     case Kind::counter:
       return define_imported(record);
     case Kind::worker_link:
-      links_.emplace(u[2], Link{{&target, u[0], u[1]}, ticks});
+      links_[u[2]].push_back({{&target, u[0], u[1]}, ticks});
       return;
     default:
       return;
   }
 }
 
+std::uint64_t Catalog::unrecorded_workers() const {
+  std::set<std::uint64_t> absent;
+  for (const auto& [pid, links] : links_) absent.insert(pid);
+  for (const auto& [number, process] : processes_) absent.erase(process->pid);
+  return absent.size();
+}
+
+// Of the links to a process's pid, which others may have had before it, the one nearest to its birth.
+const Catalog::Link* Catalog::nearest_link(const Process& process) const {
+  const auto found = links_.find(process.pid);
+  if (found == links_.end()) return nullptr;
+  const std::vector<Link>& links = found->second;
+  const auto ours = [&](const Link& link) { return link.of.training != &process; };
+  const std::uint64_t born = process.created.ticks;
+  const auto behind = std::lower_bound(links.begin(), links.end(), born,
+                                       [](const Link& link, std::uint64_t at) { return link.ticks < at; });
+  const auto after = std::find_if(behind, links.end(), ours);
+  const auto before = std::find_if(std::make_reverse_iterator(behind), links.rend(), ours);
+  if (after == links.end()) return before == links.rend() ? nullptr : &*before;
+  if (before == links.rend()) return &*after;
+  return distance(before->ticks, born) <= distance(after->ticks, born) ? &*before : &*after;
+}
+
 void Catalog::link_workers() {
+  for (auto& [pid, links] : links_)
+    std::stable_sort(links.begin(), links.end(),
+                     [](const Link& a, const Link& b) { return a.ticks < b.ticks; });
   for (auto& [number, process] : processes_) {
-    const Link* nearest = nullptr;
-    const auto [begin, end] = links_.equal_range(process->pid);
-    for (auto it = begin; it != end; ++it) {
-      const Link& link = it->second;
-      if (link.of.training == process.get()) continue;
-      const std::uint64_t born = process->created.ticks;
-      if (nearest == nullptr || distance(link.ticks, born) < distance(nearest->ticks, born)) nearest = &link;
-    }
-    if (nearest != nullptr) process->worker_of = nearest->of;
+    process->settle();
+    if (const Link* nearest = nearest_link(*process)) process->worker_of = nearest->of;
   }
   for (auto& [number, process] : processes_)
     if (process->worker_of && process->worker_of->training->rank)

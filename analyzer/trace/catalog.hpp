@@ -43,13 +43,16 @@ struct Thread {
   std::string name;
 };
 
-// Ops by the id that a process gave them. Ids are small and dense, unless a file is damaged.
+// Ops by the id that a process gave them. Ids are small and dense, unless a file is damaged or made to harm:
+// the memory that is needed follows the number of ids, not their size.
 class OpTable {
  public:
   const Op*& slot(std::uint64_t id) {
-    constexpr std::uint64_t kDense = 1 << 16;
-    if (id >= kDense) return sparse_[id];
-    if (id >= dense_.size()) dense_.resize(id + 1);
+    if (id < dense_.size()) return dense_[id];
+    if (id > kAlways && id > 2 * dense_.size()) return sparse_[id];
+    const std::size_t before = dense_.size();
+    dense_.resize(id + 1);
+    if (!sparse_.empty()) move_to_dense(before);
     return dense_[id];
   }
 
@@ -61,6 +64,16 @@ class OpTable {
   }
 
  private:
+  static constexpr std::uint64_t kAlways = 64;
+
+  void move_to_dense(std::size_t from) {
+    for (std::size_t id = from; id < dense_.size(); ++id)
+      if (const auto hit = sparse_.find(id); hit != sparse_.end()) {
+        dense_[id] = hit->second;
+        sparse_.erase(hit);
+      }
+  }
+
   std::vector<const Op*> dense_;
   std::unordered_map<std::uint64_t, const Op*> sparse_;
 };
@@ -112,8 +125,16 @@ struct Process {
   std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
 
   const Loader* loader_of(std::uint64_t iterator) const;
-  // The reset of `iterator` that was current at `ticks`.
+  // The reset of `iterator` that was current at `ticks`; after settle().
   std::uint64_t reset_at(std::uint64_t iterator, std::uint64_t ticks) const;
+  // Once all epochs are known.
+  void settle();
+
+ private:
+  struct Begun {
+    std::uint64_t ticks, reset;  // ticks: when the last of the resets up to this one had begun
+  };
+  std::map<std::uint64_t, std::vector<Begun>> begun_;  // by iterator
 };
 
 class Catalog {
@@ -131,6 +152,9 @@ class Catalog {
   // Once all definitions are known: finds out whose workers, and so of which rank, the processes are.
   void link_workers();
 
+  // Worker processes that a training process started and that recorded nothing, as without shared memory.
+  std::uint64_t unrecorded_workers() const;
+
   const std::map<std::uint32_t, std::unique_ptr<Process>>& processes() const { return processes_; }
   std::size_t op_count() const { return ops_.size(); }
 
@@ -142,6 +166,7 @@ class Catalog {
   const Op& intern(OpRole role, std::string name, std::string qualified, std::string file,
                    std::uint64_t line);
   void define_process(Process& process, const Record& record);
+  const Link* nearest_link(const Process& process) const;
   void define_loader(Process& process, const Record& record);
   void define_imported(const Record& record);
 
@@ -149,7 +174,7 @@ class Catalog {
   std::map<std::uint32_t, std::unique_ptr<Process>> processes_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, std::unique_ptr<Op>>
       ops_;
-  std::unordered_multimap<std::uint64_t, Link> links_;  // by pid of the worker
+  std::unordered_map<std::uint64_t, std::vector<Link>> links_;  // by pid of the worker
 };
 
 }  // namespace lotus::analyzer

@@ -21,8 +21,10 @@ void check_magic(const std::string& name, const FileHeader& header, std::size_t 
     throw Unusable(fmt::format(
         "{}: its first 8 bytes were changed, as a transfer in text mode does; copy the trace again as binary",
         name));
-  throw Unusable(
-      fmt::format("{}: is not a Lotus trace (its first bytes are not a trace's); name a *.lotus file", name));
+  throw Unusable(fmt::format(
+      "{}: is not a Lotus trace (its first bytes are not a trace's); name a *.lotus file, or, if it was "
+      "one, try `lotus-analyze recover`",
+      name));
 }
 
 void check_fields(const std::string& name, const FileHeader& header, std::uint64_t size) {
@@ -35,8 +37,8 @@ void check_fields(const std::string& name, const FileHeader& header, std::uint64
       header.tick_shift <= kMaxTickShift &&
       (header.clock_source == ClockSource::tsc || header.clock_source == ClockSource::monotonic);
   if (!sound)
-    throw Unusable(
-        fmt::format("{}: its file header (bytes 0 to 63) is damaged; the trace must be made anew", name));
+    throw Unusable(fmt::format(
+        "{}: its file header (bytes 0 to 63) is damaged; `lotus-analyze recover` makes it anew", name));
   if (header.header_bytes > size)
     throw Unusable(
         fmt::format("{}: is cut off inside the file header (it has {} of {} bytes); nothing was recorded",

@@ -8,6 +8,11 @@
 namespace lotus::analyzer {
 namespace {
 
+// So that a small file cannot keep its reader busy for long. Records that are all the same shrink to a
+// thousandth in the largest chunks that are written; real ones to a tenth.
+constexpr std::uint32_t kMostExpansion = 1000;
+constexpr std::uint32_t kAlwaysAllowed = 1u << 16;
+
 void ensure(std::vector<std::uint8_t>& buffer, std::size_t bytes) {
   if (buffer.size() < bytes) buffer.resize(bytes);
 }
@@ -28,6 +33,7 @@ bool PayloadReader::fail(std::string problem) {
 bool PayloadReader::read(const Frame& frame, std::span<const std::uint8_t>& body) {
   const FrameHeader& header = frame.header;
   ensure(stored_, header.stored_bytes);
+  stored_bytes_ = header.stored_bytes;
   if (source_.read(frame.payload(), stored_.data(), header.stored_bytes) < header.stored_bytes)
     return fail("the file became shorter while it was read");
   if (header.codec == Codec::raw) {
@@ -36,6 +42,9 @@ bool PayloadReader::read(const Frame& frame, std::span<const std::uint8_t>& body
   }
   if (header.codec != Codec::zstd)
     return fail(fmt::format("its codec {} is unknown", static_cast<unsigned>(header.codec)));
+  if (header.raw_bytes > kAlwaysAllowed + std::uint64_t{kMostExpansion} * header.stored_bytes)
+    return fail(fmt::format("{} bytes would become {}: no trace is compressed like that", header.stored_bytes,
+                            header.raw_bytes));
   ensure(raw_, header.raw_bytes);
   const std::size_t got =
       ZSTD_decompressDCtx(context_, raw_.data(), header.raw_bytes, stored_.data(), header.stored_bytes);

@@ -25,6 +25,8 @@ class PayloadReader {
   // Never writes more than kMaxRawFrame bytes, whatever the file claims.
   bool read(const Frame& frame, std::span<const std::uint8_t>& body);
   const std::string& problem() const { return problem_; }
+  // What was read last, as it lies in the file.
+  std::span<const std::uint8_t> stored() const { return {stored_.data(), stored_bytes_}; }
 
  private:
   bool fail(std::string problem);
@@ -32,6 +34,7 @@ class PayloadReader {
   const Source& source_;
   ZSTD_DCtx_s* context_;
   std::vector<std::uint8_t> stored_;
+  std::size_t stored_bytes_ = 0;
   std::vector<std::uint8_t> raw_;
   std::string problem_;
 };

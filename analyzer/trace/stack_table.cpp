@@ -42,6 +42,7 @@ void StackTable::define(const Record& record) {
 void StackTable::define_frame(const Record& record) {
   const Location::Frame frame{record.u[1], record.u[2], record.u[3]};
   auto& frames = locations_[record.u[0]].frames;
+  if (frames.size() >= kMaxInlined) return;
   const auto place =
       std::lower_bound(frames.begin(), frames.end(), frame.depth,
                        [](const Location::Frame& a, std::uint64_t depth) { return a.depth < depth; });

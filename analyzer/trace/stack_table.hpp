@@ -35,7 +35,9 @@ struct Location {
 class StackTable {
  public:
   // Deeper stacks than this are damage, as are rings of parents.
-  static constexpr std::size_t kMaxDepth = 4096;
+  static constexpr std::size_t kMaxDepth = 1024;
+  // More functions than this are inlined nowhere in one place.
+  static constexpr std::size_t kMaxInlined = 1024;
 
   // Takes over one of the collector's definitions.
   void define(const Record& record);

@@ -1,0 +1,78 @@
+// `recover`: a whole trace from what is left of a damaged one.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "commands/command.hpp"
+#include "recover/account.hpp"
+#include "text/escape.hpp"
+#include "trace/error.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string trace;
+  std::string output;
+  bool json = false;
+  bool force = false;
+};
+
+// A collector holds a lock on the trace that it writes.
+void refuse_growing(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return;  // said when it is opened to be read
+  const bool held = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  if (held)
+    throw Unusable(fmt::format("{}: a collector is still writing it; wait for its end, or read it as it is",
+                               escaped(path)));
+}
+
+std::string default_output(const std::string& trace) {
+  fs::path path(trace);
+  const std::string suffix = path.extension() == kTraceSuffix ? path.extension().string() : std::string();
+  path.replace_extension();
+  return path.string() + ".recovered" + (suffix.empty() ? kTraceSuffix : suffix);
+}
+
+void recover(const Options& options) {
+  const std::string output = options.output.empty() ? default_output(options.trace) : options.output;
+  std::error_code ignored;
+  if (fs::equivalent(options.trace, output, ignored))
+    throw WrongUsage(fmt::format("{}: a trace cannot be recovered onto itself; name another file with -o",
+                                 escaped(output)));
+  refuse_growing(options.trace);
+  const Source source(options.trace);
+  const Contents contents(source);
+  Output out(output, options.force);
+  const Rebuilt rebuilt = write_recovered(source, contents, out);
+  out.close();
+  const auto account = account_json(source, output, contents, rebuilt);
+  const std::string text = options.json ? json_text(account) : account_text(account);
+  std::FILE* const to = output == "-" ? stderr : stdout;
+  if (std::fputs(text.c_str(), to) < 0 || std::fflush(to) != 0)
+    throw Unusable("standard output: cannot be written");
+}
+
+}  // namespace
+
+Run prepare_recover(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("TRACE", options->trace, "the damaged trace; it is left as it is")->required();
+  app.add_option("-o,--output", options->output,
+                 "file to write; -: standard output; default: TRACE's name with .recovered.lotus at its end");
+  app.add_flag("--json", options->json, "say what is gone as JSON");
+  app.add_flag("--force", options->force, "replace the file if it exists");
+  return [options] { recover(*options); };
+}
+
+}  // namespace lotus::analyzer

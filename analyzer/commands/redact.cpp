@@ -1,0 +1,69 @@
+// `redact`: a copy of a trace to give to others.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "commands/command.hpp"
+#include "redact/redactor.hpp"
+#include "text/escape.hpp"
+#include "text/units.hpp"
+#include "trace/error.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string trace;
+  std::string output;
+  std::string key;
+  bool force = false;
+};
+
+std::string default_output(const std::string& trace) {
+  fs::path path(trace);
+  if (path.extension() == kTraceSuffix) path.replace_extension();
+  return path.string() + ".redacted" + kTraceSuffix;
+}
+
+void redact(const Options& options) {
+  const std::string output = options.output.empty() ? default_output(options.trace) : options.output;
+  std::error_code ignored;
+  if (fs::equivalent(options.trace, output, ignored))
+    throw WrongUsage(fmt::format("{}: a trace cannot be redacted onto itself; name another file with -o",
+                                 escaped(output)));
+  const Trace trace(options.trace);
+  Hasher hasher(read_key(options.key));
+  Output out(output, options.force);
+  const Redacted done = Redactor(trace, hasher, out).run();
+  out.close();
+  std::string text = fmt::format(
+      "{}: {} events; hashes stand for paths, command lines, program, thread and host names; names of "
+      "operations, "
+      "functions and libraries, times and pids are as they were\n",
+      escaped(output), human_count(done.events));
+  if (done.dropped_frames > 0)
+    text +=
+        fmt::format("  left out: {} frames ({}) that are damaged or not understood\n",
+                    human_count(done.dropped_frames), human_bytes(static_cast<double>(done.dropped_bytes)));
+  std::FILE* const to = output == "-" ? stderr : stdout;
+  if (std::fputs(text.c_str(), to) < 0 || std::fflush(to) != 0)
+    throw Unusable("standard output: cannot be written");
+}
+
+}  // namespace
+
+Run prepare_redact(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("TRACE", options->trace, "the trace to copy")->required();
+  app.add_option("-o,--output", options->output,
+                 "file to write; -: standard output; default: TRACE's name with .redacted.lotus at its end");
+  app.add_option("--key", options->key,
+                 "file with the key of the hashes; default: one of your own, made at the first time");
+  app.add_flag("--force", options->force, "replace the file if it exists");
+  return [options] { redact(*options); };
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,129 @@
+// A program that scribbles over its own shared memory while it is read: the collector neither crashes nor
+// hangs nor grows, and other programs are served as if nothing were.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+
+#include "support/collector_run.hpp"
+#include "support/segment_writer.hpp"
+#include "support/snapshots.hpp"
+#include "support/temporary.hpp"
+#include "support/trace_reader.hpp"
+
+using namespace lotus;
+using namespace lotus::test;
+
+namespace {
+
+using Random = std::mt19937_64;
+
+constexpr std::uint64_t kGood = 20'000;           // records of the program that behaves
+constexpr std::uint64_t kMostMemoryKb = 200'000;  // of the collector
+
+std::uint64_t awkward(Random& random, std::uint64_t near) {
+  switch (random() % 6) {
+    case 0:
+      return 0;
+    case 1:
+      return ~std::uint64_t{0} - 64 * (random() % 4);
+    case 2:
+      return near + 64 * (random() % 256);
+    case 3:
+      return commit_stamp(near + 64 * (random() % 256));
+    case 4:
+      return std::uint64_t{1} << (random() % 64);
+    default:
+      return random();
+  }
+}
+
+SegmentPlan plan_for(const std::string& directory, const std::string& output) {
+  SegmentPlan plan;
+  plan.directory = directory;
+  plan.output = output;
+  plan.chunk_bytes = 512;
+  for (auto& bytes : plan.ring_bytes) bytes = 8192;
+  return plan;
+}
+
+// Writes what a traced process does, and over it.
+void scribbler(const std::string& directory, const std::string& output, std::uint64_t seed) {
+  Random random(seed);
+  SegmentWriter segment(plan_for(directory, output));
+  auto* const base = reinterpret_cast<std::uint8_t*>(&segment.header());
+  // The parts that positions and sizes lie in are hit more often than the rest.
+  const std::size_t bytes = segment.header().segment_bytes;
+  std::vector<std::size_t> places{0, sizeof(SegmentHeader), segment.header().slots_offset};
+  for (const auto ring : {kDefinitionRing, kEventRing, kStackRing})
+    places.push_back(segment.header().ring_offset[ring]);
+  ThreadWriter thread(segment, 0, 1);
+  const auto snapshot = snapshot_here(512).bytes();
+  for (std::uint64_t i = 1; i <= 3000; ++i) {
+    for (std::uint64_t n = 0; n < 10; ++n) thread.record(i);
+    thread.try_flush();
+    segment.define(i, "Op", thread.next_ticks());
+    push_snapshot(segment, snapshot, thread.next_ticks());
+    const std::size_t begin = random() % 2 == 0 ? random() % bytes : places[random() % places.size()];
+    const std::size_t at = std::min(bytes - 8, begin + 8 * (random() % 24)) & ~std::size_t{7};
+    const std::uint64_t value = awkward(random, segment.ring(kEventRing).tail);
+    std::memcpy(base + at, &value, sizeof value);
+    // The writer itself needs these to go on.
+    segment.header().ring_bytes[kEventRing] = segment.header().ring_bytes[kDefinitionRing] =
+        segment.header().ring_bytes[kStackRing] = 8192;
+    segment.header().slots_offset = places[2];
+    for (std::size_t ring = 0; ring < kRings; ++ring) segment.header().ring_offset[ring] = places[3 + ring];
+    segment.header().chunk_bytes = 512;
+    if (i % 10 == 0) usleep(500);
+  }
+}
+
+std::uint64_t peak_memory_kb(pid_t pid) {
+  const std::string text = read_text("/proc/" + std::to_string(pid) + "/status");
+  const auto at = text.find("VmHWM:");
+  return at == std::string::npos ? 0 : std::stoull(text.substr(at + 6));
+}
+
+}  // namespace
+
+TEST_CASE("scribbled over while it is read: nothing breaks, others lose nothing") {
+  const TemporaryDirectory segments;
+  const TemporaryDirectory outputs;
+  const std::string output = outputs / "good.lotus";
+  CollectorProgram collector({"--dir", segments.path()}, outputs / "log");
+  REQUIRE(eventually([&] { return exists(segments / kCollectorLock); }));
+  const pid_t good = in_child([&] {
+    SegmentWriter segment(plan_for(segments.path(), output));
+    ThreadWriter thread(segment, 0, 1);
+    for (std::uint64_t i = 1; i <= kGood; ++i) thread.record(i);
+  });
+  std::vector<pid_t> bad;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed)
+    bad.push_back(in_child(
+        [&] { scribbler(segments.path(), outputs / ("bad" + std::to_string(seed) + ".lotus"), seed); }));
+  CHECK(wait_for(good) == 0);
+  for (const pid_t pid : bad) wait_for(pid);  // it may well have hurt itself
+  CHECK(eventually([&] { return exists(output) && read_trace(output).closed(); }));
+  REQUIRE(collector.running());
+  // What was no usable segment when it was found is named, and left for its user to delete.
+  const auto settled = [&] {
+    for (const std::string& name : list(segments.path()))
+      if (name != kCollectorLock && read_text(outputs / "log").find(name) == std::string::npos) return false;
+    return true;
+  };
+  CHECK(eventually(settled, 60));
+  CHECK(peak_memory_kb(collector.pid()) < kMostMemoryKb);
+  collector.signal(SIGTERM);
+  CHECK(collector.wait().code == 0);
+  const Trace trace = read_trace(output);
+  CHECK(what_is_wrong(trace) == "");
+  CHECK(trace.serials()[{static_cast<std::uint32_t>(good), 1}] == up_to(kGood));
+  // The traces of the others hold whatever was written, in frames that are sound.
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const std::string path = outputs / ("bad" + std::to_string(seed) + ".lotus");
+    if (exists(path)) CHECK(read_trace(path).closed());
+  }
+}

@@ -1,0 +1,327 @@
+"""Kills a pipeline at random moments, and checks that its trace holds what the pipeline had logged as finished.
+
+    python3 tests/e2e/kills.py --runs 500 --seed 1 [--mode kill|disk|memory|cut] [--keep DIR]
+
+    kill     a worker, the training process, the collector, or all of them at once, by SIGKILL
+    disk     the same, and the trace's disk is full until then
+    memory   the same, with room for the training process's shared memory only
+    cut      all at once, then the trace loses its end, then a collector goes on
+Each run is named by its seed: `--runs 1 --seed N` repeats run N. Prints one line a run that failed, and a table.
+"""
+import argparse
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import harness
+
+MODES = ("kill", "kill", "kill", "kill", "disk", "memory", "cut", "cut")  # of eight runs with all modes
+VICTIMS = ("worker", "training", "collector", "all")
+EPOCHS, BATCHES = 2, 30
+LINES = 2 * EPOCHS * BATCHES
+DISK_BYTES = 192 << 10
+MEMORY_BYTES = 1200 << 10  # one segment of the smaller kind, not two
+
+
+class Cannot(Exception):
+    """This machine does not permit what the run needs."""
+
+
+class Log:
+    """What the pipeline had finished; only whole lines count."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def lines(self):
+        text = self.path.read_text() if self.path.exists() else ""
+        return [line.split() for line in text[:text.rfind("\n") + 1].splitlines()]
+
+    def made(self):
+        return {(int(line[1]), int(line[2])): int(line[3]) for line in self.lines() if line[0] == "made"}
+
+    def taken(self):
+        return {(int(line[1]), int(line[2])) for line in self.lines() if line[0] == "taken"}
+
+
+@contextlib.contextmanager
+def small_disk(directory, size):
+    """A file system of `size` bytes at `directory`."""
+    directory.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", directory],
+                             capture_output=True)
+    if mounted.returncode != 0:
+        raise Cannot(f"no mount here: {mounted.stderr.decode().strip()}")
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", "-l", directory], check=True)
+
+
+class Run:
+    """One pipeline, one kill, and what is left behind. `problems` is empty where all is as promised."""
+
+    def __init__(self, mode, seed, directory):
+        self.random = random.Random(seed)
+        self.mode = mode
+        self.victim = "all" if mode == "cut" else self.random.choice(VICTIMS)
+        self.directory = directory
+        self.log = Log(directory / "log")
+        self.tracer = harness.Tracer(directory)
+        self.output = directory / "x.lotus"
+        self.stack = contextlib.ExitStack()
+        self.problems = []
+        self.cut_at = None
+
+    def go(self):
+        with self.stack:
+            self._prepare()
+            process = self._start()
+            try:
+                self._kill(process)
+                self._wait(process)
+            finally:
+                self._end_all(process)
+            if self.mode == "disk":
+                self.ballast.unlink(missing_ok=True)
+            if self.mode == "cut":
+                self._cut()
+            self._collect_rest()
+            self._check()
+        return self
+
+    def _prepare(self):
+        if self.mode == "disk":
+            disk = self.stack.enter_context(small_disk(self.directory / "disk", DISK_BYTES))
+            self.output = disk / "x.lotus"
+            self.ballast = disk / "ballast"
+            self.ballast.write_bytes(bytes(self.random.randrange(DISK_BYTES)))
+        if self.mode == "memory":
+            self.tracer.segments = self.stack.enter_context(small_disk(self.directory / "shm", MEMORY_BYTES))
+
+    def _start(self):
+        operations = 400 if self.mode == "disk" else self.random.choice((2, 20, 200))
+        command = ["env", f"PYTHONPATH={harness.FAKE_TORCH}", harness.PYTHON, harness.PROGRAMS / "logged.py",
+                   "--log", self.log.path, "--epochs", EPOCHS, "--batches", BATCHES, "--operations", operations]
+        environment = self.tracer.environment(LOTUS_OUTPUT=self.output)
+        return subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                start_new_session=True, env=harness.clean_environment(**environment))
+
+    def _kill(self, process):
+        """At a random line of the log or before the first one, and some ms later."""
+        wanted = self.random.randrange(LINES)
+        delay = self.random.random() * (0.3 if wanted == 0 else 0.01)
+        harness.wait_until(lambda: len(self.log.lines()) >= wanted or process.poll() is not None,
+                           f"{wanted} lines in {self.log.path}")
+        time.sleep(delay)  # a random moment, no condition
+        for pid in self._victims(process):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _victims(self, process):
+        workers = children(process.pid)
+        collector = [pid for pid in [self.tracer.collector_pid()] if pid]
+        if self.victim == "worker":
+            return self.random.sample(workers, 1) if workers else []
+        if self.victim == "training":
+            return [process.pid]
+        if self.victim == "collector":
+            return collector
+        every = [process.pid, *workers, *collector]
+        self.random.shuffle(every)
+        return every
+
+    def _wait(self, process):
+        """Until the training process has ended. A worker that was killed may have left a queue locked for ever."""
+        if self.victim == "collector":
+            process.wait(harness.PATIENCE)
+        elif self.victim == "worker":
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(self.random.random())
+
+    @staticmethod
+    def _end_all(process):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def _cut(self):
+        """The trace loses what stood behind a random byte."""
+        harness.wait_until(lambda: self.tracer.collector_pid() is None, "the collector to be gone")
+        if self.output.exists():
+            self.cut_at = self.random.randrange(self.output.stat().st_size + 1)
+            os.truncate(self.output, self.cut_at)
+
+    def _collect_rest(self):
+        """By the collector that runs, then by one that is started for what is left."""
+        self.tracer.wait_for_collector()
+        drained = harness.run([harness.COLLECTOR, "--drain", "--dir", self.tracer.segments])
+        if drained.code != 0:
+            self.problems.append(f"--drain: exit code {drained.code}: {drained.stderr!r}")
+        left = [name for name in self.tracer.left() if name != "collector.lock"]
+        if left:
+            self.problems.append(f"left among the segments: {left}")
+
+    def _check(self):
+        made, taken = self.log.made(), self.log.taken()
+        traces = sorted(self.output.parent.glob(self.output.name + "*"))
+        if not traces:
+            if made or taken:
+                self.problems.append(f"no trace, but {len(made)} batches were logged")
+            return
+        # A file that was cut inside its own header is set aside, and another one begun.
+        whole = [path for path in traces if harness.run([harness.ANALYZE, "info", path]).code == 0]
+        if not whole:
+            if self.cut_at is None:
+                self.problems.append(f"cannot be opened: {traces}")
+            return
+        checked = Checked(whole, self)
+        checked.state()
+        checked.losses()
+        checked.batches(made, taken)
+
+    def close(self):
+        collector = self.tracer.collector_pid()
+        if collector:
+            os.kill(collector, signal.SIGKILL)
+        shutil.rmtree(self.tracer._memory)
+
+
+def children(pid):
+    text = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
+    try:
+        return [int(word) for word in text.read_text().split()]
+    except OSError:
+        return []
+
+
+class Checked:
+    """What the traces of a run say, held against what must be so. Mostly there is one trace."""
+
+    def __init__(self, paths, run):
+        self.run = run
+        self.traces = [harness.Trace(path) for path in paths]
+        self.processes = {process["pid"]: process for trace in self.traces for process in trace.info["processes"]}
+        self.gaps = collections.defaultdict(list)  # by pid: records lost in each
+        for trace in self.traces:
+            lines = harness.run([harness.ANALYZE, "dump", "--json", trace.path], timeout=harness.PATIENCE).stdout
+            for line in lines.splitlines():
+                if b'"kind":"gap"' in line:
+                    gap = json.loads(line)
+                    self.gaps[gap["pid"]].append(gap["lost"])
+
+    def wrong(self, text):
+        self.run.problems.append(text)
+
+    def state(self):
+        for trace in self.traces:
+            info = trace.info
+            if info["damaged"]["count"]:
+                self.wrong(f"damaged: {info['damaged']}")
+            if info["truncated"] and self.run.cut_at is None:
+                self.wrong("not closed")
+            if info["unmatched_leaves"] and not self.gaps:
+                self.wrong(f"{info['unmatched_leaves']} ends without a beginning")
+            report = trace.report
+            if report["trace"]["events"] != info["events"]:
+                self.wrong(f"{report['trace']['events']} events in the report, {info['events']} in info")
+            for op in report["ops"]:
+                if op["count"] and not 0 <= op["min_ms"] <= op["max_ms"]:
+                    self.wrong(f"impossible times: {op}")
+
+    def losses(self):
+        """Each process's own count is the sum of what its chunks say; without a loss nothing is missing."""
+        if self.run.cut_at is not None:
+            return
+        for pid, process in self.processes.items():
+            told = sum(self.gaps[pid])
+            if not process["ended"]:
+                self.wrong(f"process {pid} has no end")
+            elif process["lost_events"] != told or (not told and self.gaps[pid]):
+                self.wrong(f"process {pid} lost {process['lost_events']} events, its chunks tell of {self.gaps[pid]}")
+
+    def excused(self, pid):
+        """The trace says of the process that something of it is missing."""
+        process = self.processes.get(pid)
+        if self.run.mode == "memory":
+            return process is None
+        if self.run.cut_at is not None:
+            return process is None or not process["ended"] or pid in self.gaps or not self.described(pid)
+        return process is not None and process["lost_events"] > 0
+
+    def described(self, pid):
+        """Its definitions are there, and those of the training process that name it."""
+        return self.processes[pid]["program"] and self.processes[pid]["worker"] is not None
+
+    def batches(self, made, taken):
+        rows = [row for trace in self.traces for row in trace.batches]
+        fetched = {(row["epoch"], row["batch"]) for row in rows if row["fetch_ns"] is not None}
+        consumed = {(row["epoch"], row["batch"]) for row in rows if row["consumed_at_ns"] is not None}
+        missing = {key: pid for key, pid in made.items() if key not in fetched and not self.excused(pid)}
+        if missing:
+            self.wrong(f"made, but not in the trace (batch: process): {missing}")
+        training = [pid for pid, process in self.processes.items() if process["worker"] is None]
+        if taken - consumed and not any(self.excused(pid) for pid in training):
+            self.wrong(f"taken, but not in the trace: {sorted(taken - consumed)}")
+        if self.run.mode == "memory" and made and not self.unrecorded():
+            self.wrong("workers recorded nothing, and the trace does not say so")
+
+    def unrecorded(self):
+        """Workers that the trace knows of and has no records from."""
+        absent = set(self.run.log.made().values()) - set(self.processes)
+        return not absent or sum(trace.info["unrecorded_workers"] for trace in self.traces) >= len(absent)
+
+
+def one(mode, seed):
+    """Returns the Run; raises Cannot where this machine does not permit it."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="lotus-kill-"))
+    run = Run(mode, seed, directory)
+    try:
+        return run.go()
+    finally:
+        run.close()
+        if not run.problems:
+            shutil.rmtree(directory)
+
+
+def mode_of(seed):
+    return MODES[seed % len(MODES)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mode", choices=sorted(set(MODES)))
+    options = parser.parse_args()
+    counts = collections.Counter()
+    failed = 0
+    for seed in range(options.seed, options.seed + options.runs):
+        mode = options.mode or mode_of(seed)
+        try:
+            run = one(mode, seed)
+        except Cannot as reason:
+            counts[mode, f"skipped: {reason}"] += 1
+            continue
+        counts[mode, run.victim] += 1
+        if run.problems:
+            failed += 1
+            print(f"seed {seed}, {mode}, {run.victim} killed, kept in {run.directory}:", *run.problems, sep="\n  ",
+                  flush=True)
+    for (mode, victim), count in sorted(counts.items()):
+        print(f"{mode:8} {victim:10} {count:6}")
+    print(f"{options.runs} runs, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
