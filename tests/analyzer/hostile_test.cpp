@@ -13,6 +13,7 @@
 #include "made_trace.hpp"
 
 using namespace lotus;
+using namespace lotus::analyzer;
 using namespace lotus::analyzer::test;
 
 namespace {
@@ -49,7 +50,7 @@ int run(const std::vector<std::string>& arguments) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void survives(const std::string& name, const bench::Bytes& bytes) {
+void survives(const std::string& name, const Bytes& bytes) {
   CAPTURE(name);
   CHECK(bytes.size() < 8u << 20);  // or it would be no art
   const TemporaryFile file(bytes);
@@ -67,7 +68,7 @@ void survives(const std::string& name, const bench::Bytes& bytes) {
 }
 
 FrameHeader head_of(FrameType type, std::uint32_t process, std::uint64_t sequence = 1) {
-  FrameHeader head = bench::TraceWriter::head_of(type, process);
+  FrameHeader head = TraceWriter::head_of(type, process);
   head.stream = 1;
   head.sequence = sequence;
   head.base_ticks = at(1);
@@ -75,7 +76,7 @@ FrameHeader head_of(FrameType type, std::uint32_t process, std::uint64_t sequenc
 }
 
 template <Kind K, class... Values>
-void add(bench::Bytes& body, const Values&... values) {
+void add(Bytes& body, const Values&... values) {
   const std::size_t at = body.size();
   body.resize(at + encoded_bound<K>(values...));
   body.resize(static_cast<std::size_t>(encode<K>(body.data() + at, 0, values...) - body.data()));
@@ -83,8 +84,8 @@ void add(bench::Bytes& body, const Values&... values) {
 
 // One frame with `count` records that `record` adds.
 void frame_of(MadeTrace& made, const FrameHeader& head, std::uint64_t count,
-              const std::function<void(bench::Bytes&, std::uint64_t)>& record) {
-  bench::Bytes body;
+              const std::function<void(Bytes&, std::uint64_t)>& record) {
+  Bytes body;
   for (std::uint64_t i = 0; i < count; ++i) record(body, i);
   made.frame(head, body);
 }
@@ -94,8 +95,8 @@ void frame_of(MadeTrace& made, const FrameHeader& head, std::uint64_t count,
 TEST_CASE("frames that become a thousand times larger and more") {
   MadeTrace zeros;
   MadeTrace records;
-  const bench::Bytes nothing(std::size_t{1} << 26);
-  bench::Bytes spans(std::size_t{1} << 26);
+  const Bytes nothing(std::size_t{1} << 26);
+  Bytes spans(std::size_t{1} << 26);
   for (std::size_t i = 0; i < spans.size(); i += 2) spans[i] = static_cast<std::uint8_t>(Kind::leave);
   for (std::uint64_t i = 1; i <= 10; ++i) {
     zeros.frame(head_of(FrameType::definitions, 1), nothing);
@@ -109,12 +110,12 @@ TEST_CASE("frames that become a thousand times larger and more") {
 
 TEST_CASE("an index and a trailer that lead round in circles") {
   MadeTrace made;
-  bench::Bytes index;
+  Bytes index;
   for (std::uint64_t i = 0; i < kMany; ++i)
-    bench::append(index, IndexEntry{made.bytes.size(), at(1), 1, 1, ~0u, FrameType::chunk, {}});
+    append(index, IndexEntry{made.bytes.size(), at(1), 1, 1, ~0u, FrameType::chunk, {}});
   made.frame(head_of(FrameType::index, 0), index);
-  bench::Bytes trailer;
-  bench::append(trailer, TrailerFrame{made.bytes.size(), ~0ull, ~0ull, ~0ull, pair_at(5), ~0u, ~0u});
+  Bytes trailer;
+  append(trailer, TrailerFrame{made.bytes.size(), ~0ull, ~0ull, ~0ull, pair_at(5), ~0u, ~0u});
   made.frame(head_of(FrameType::trailer, 0), trailer);
   survives("index", made.bytes);
 }
@@ -128,19 +129,19 @@ TEST_CASE("sizes and numbers that are absurd") {
     head.events = ~0u;
     head.lost_before = ~std::uint64_t{0};
     head.check = frame_check(head);
-    bench::append(sizes.bytes, head);
+    append(sizes.bytes, head);
   }
   survives("sizes", sizes.bytes);
 
   MadeTrace ids;
   for (std::uint32_t process = 1; process < 5000; ++process)
-    frame_of(ids, head_of(FrameType::definitions, process), 2, [](bench::Bytes& body, std::uint64_t i) {
+    frame_of(ids, head_of(FrameType::definitions, process), 2, [](Bytes& body, std::uint64_t i) {
       add<Kind::op_def>(body, i == 0 ? 65535u : ~std::uint64_t{0}, OpRole::transform, "a", "b", "c", 1u);
     });
   survives("ids", ids.bytes);
 
   MadeTrace batches;
-  frame_of(batches, head_of(FrameType::chunk, 1), kMany, [](bench::Bytes& body, std::uint64_t i) {
+  frame_of(batches, head_of(FrameType::chunk, 1), kMany, [](Bytes& body, std::uint64_t i) {
     add<Kind::fetch>(body, 1u, i, (1u << 26) - 1 - i % 2);
     add<Kind::leave>(body);
   });
@@ -150,11 +151,11 @@ TEST_CASE("sizes and numbers that are absurd") {
 TEST_CASE("texts without an end, and paths that grow and grow") {
   MadeTrace texts;
   texts.frame(head_of(FrameType::definitions, 1),
-              bench::Bytes{66, 0, 1, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 'a'});
+              Bytes{66, 0, 1, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 'a'});
   survives("texts", texts.bytes);
   MadeTrace paths;
   paths.codec = Codec::raw;
-  frame_of(paths, head_of(FrameType::chunk, 1), 20 * kMany, [](bench::Bytes& body, std::uint64_t i) {
+  frame_of(paths, head_of(FrameType::chunk, 1), 20 * kMany, [](Bytes& body, std::uint64_t i) {
     add<Kind::sample>(body, 1);
     add<Kind::path>(body, i, "x");
     add<Kind::leave>(body);
@@ -166,19 +167,18 @@ TEST_CASE("structures that are deep, long, or rings") {
   MadeTrace deep;
   deep.codec = Codec::raw;
   frame_of(deep, head_of(FrameType::chunk, 1), 50 * kMany,
-           [](bench::Bytes& body, std::uint64_t) { add<Kind::op>(body, 1u); });
+           [](Bytes& body, std::uint64_t) { add<Kind::op>(body, 1u); });
   survives("spans", deep.bytes);
 
   constexpr std::uint64_t kStacks = kMany / 8;
   MadeTrace ring;
-  frame_of(ring, head_of(FrameType::definitions, 0), kStacks, [](bench::Bytes& body, std::uint64_t i) {
+  frame_of(ring, head_of(FrameType::definitions, 0), kStacks, [](Bytes& body, std::uint64_t i) {
     add<Kind::stack>(body, i + 1, (i + 1) % kStacks + 1, 1u);
     add<Kind::frame>(body, 1u, kStacks - i, 1u, 1u);
     add<Kind::location>(body, i, 1u, i);
   });
-  frame_of(ring, head_of(FrameType::samples, 1), kStacks, [](bench::Bytes& body, std::uint64_t i) {
-    add<Kind::stack_sample>(body, 1u, 1u, i + 1, 0u, ~0u);
-  });
+  frame_of(ring, head_of(FrameType::samples, 1), kStacks,
+           [](Bytes& body, std::uint64_t i) { add<Kind::stack_sample>(body, 1u, 1u, i + 1, 0u, ~0u); });
   survives("stacks", ring.bytes);
 }
 
@@ -187,8 +187,8 @@ TEST_CASE("many of a kind that is rare: epochs, processes and their links") {
   epochs.iterator(1, 1);
   const std::uint32_t worker = epochs.worker(1, 0);
   frame_of(epochs, head_of(FrameType::definitions, 1), 2 * kMany,
-           [](bench::Bytes& body, std::uint64_t i) { add<Kind::epoch>(body, 1u, i, i); });
-  frame_of(epochs, head_of(FrameType::chunk, worker), 2 * kMany, [](bench::Bytes& body, std::uint64_t i) {
+           [](Bytes& body, std::uint64_t i) { add<Kind::epoch>(body, 1u, i, i); });
+  frame_of(epochs, head_of(FrameType::chunk, worker), 2 * kMany, [](Bytes& body, std::uint64_t i) {
     add<Kind::serialize>(body, i);
     add<Kind::leave>(body);
   });
@@ -197,6 +197,6 @@ TEST_CASE("many of a kind that is rare: epochs, processes and their links") {
   MadeTrace processes;
   for (std::uint32_t i = 1; i <= kMany; ++i) processes.process(i, 7, 1, pair_at(i));
   frame_of(processes, head_of(FrameType::definitions, 1), 2 * kMany,
-           [](bench::Bytes& body, std::uint64_t i) { add<Kind::worker_link>(body, i, i, 7u); });
+           [](Bytes& body, std::uint64_t i) { add<Kind::worker_link>(body, i, i, 7u); });
   survives("processes", processes.bytes);
 }

@@ -22,6 +22,13 @@ inline std::uint64_t at(double ms) { return kStart + static_cast<std::uint64_t>(
 inline std::int64_t realtime(double ms) { return static_cast<std::int64_t>(kRealtime + (at(ms) - kStart)); }
 inline ClockPair pair_at(double ms) { return {at(ms), static_cast<std::uint64_t>(realtime(ms))}; }
 
+// The bytes of a value, at the end of others.
+template <class T>
+void append(Bytes& bytes, const T& value) {
+  const auto* from = reinterpret_cast<const std::uint8_t*>(&value);
+  bytes.insert(bytes.end(), from, from + sizeof value);
+}
+
 // A file with some bytes, removed with the object.
 class TemporaryFile {
  public:

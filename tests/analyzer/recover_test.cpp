@@ -26,7 +26,7 @@ struct Piece {
   FrameHeader header;
 };
 
-std::vector<Piece> frames_of(const bench::Bytes& bytes) {
+std::vector<Piece> frames_of(const Bytes& bytes) {
   std::vector<Piece> pieces;
   for (std::size_t at = sizeof(FileHeader); at + sizeof(FrameHeader) <= bytes.size();) {
     Piece piece{at, 0, {}};
@@ -38,7 +38,7 @@ std::vector<Piece> frames_of(const bench::Bytes& bytes) {
 }
 
 // A training process and two workers with ten chunks each; with an index, as a collector writes it.
-bench::Bytes run(bool with_index = true) {
+Bytes run(bool with_index = true) {
   MadeTrace made;
   made.loader(1, 2);
   made.iterator(1, 1);
@@ -59,16 +59,16 @@ bench::Bytes run(bool with_index = true) {
     made.process_end(number, end);
   }
   if (with_index) {
-    bench::Bytes body;
+    Bytes body;
     for (const Piece& piece : frames_of(made.bytes))
-      bench::append(body, IndexEntry{piece.begin,
-                                     piece.header.base_ticks,
-                                     piece.header.process,
-                                     piece.header.stream,
-                                     piece.header.events,
-                                     piece.header.type,
-                                     {}});
-    made.frame(bench::TraceWriter::head_of(FrameType::index, 0), body);
+      append(body, IndexEntry{piece.begin,
+                              piece.header.base_ticks,
+                              piece.header.process,
+                              piece.header.stream,
+                              piece.header.events,
+                              piece.header.type,
+                              {}});
+    made.frame(TraceWriter::head_of(FrameType::index, 0), body);
   }
   made.trailer(pair_at(101));
   return made.bytes;
@@ -85,10 +85,10 @@ struct Recovered {
 };
 
 // Recovers, and checks that the result is a whole trace that agrees with what was said.
-Recovered recover(const bench::Bytes& damaged) {
+Recovered recover(const Bytes& damaged) {
   const TemporaryFile before(damaged);
   Recovered result;
-  result.file = std::make_unique<TemporaryFile>(bench::Bytes{}, ".recovered.lotus");
+  result.file = std::make_unique<TemporaryFile>(Bytes{}, ".recovered.lotus");
   const Source source(before.path());
   const Contents contents(source);
   Output out(result.file->path());
@@ -111,12 +111,12 @@ Recovered recover(const bench::Bytes& damaged) {
   return result;
 }
 
-void scribble(bench::Bytes& bytes, std::size_t from, std::size_t to) {
+void scribble(Bytes& bytes, std::size_t from, std::size_t to) {
   for (std::size_t i = from; i < to; ++i) bytes[i] = static_cast<std::uint8_t>(bytes[i] ^ 0xa5);
 }
 
 // The `nth` chunk of a process.
-Piece chunk_of(const bench::Bytes& bytes, std::uint32_t process, std::uint64_t sequence) {
+Piece chunk_of(const Bytes& bytes, std::uint32_t process, std::uint64_t sequence) {
   for (const Piece& piece : frames_of(bytes))
     if (piece.header.type == FrameType::chunk && piece.header.process == process &&
         piece.header.sequence == sequence)
@@ -140,7 +140,7 @@ TEST_CASE("a trace that is whole stays as it is") {
 }
 
 TEST_CASE("damaged in the middle: what the index promised and is not there is counted, with its time") {
-  bench::Bytes bytes = run();
+  Bytes bytes = run();
   const Piece gone = chunk_of(bytes, 2, 5);
   scribble(bytes, gone.begin, gone.end);
   const Recovered result = recover(bytes);
@@ -163,7 +163,7 @@ TEST_CASE("damaged in the middle: what the index promised and is not there is co
 
 TEST_CASE("a damaged payload is known by its header, without an index too") {
   for (const bool with_index : {true, false}) {
-    bench::Bytes bytes = run(with_index);
+    Bytes bytes = run(with_index);
     const Piece gone = chunk_of(bytes, 3, 2);
     scribble(bytes, gone.begin + sizeof(FrameHeader), gone.end);
     const Recovered result = recover(bytes);
@@ -175,7 +175,7 @@ TEST_CASE("a damaged payload is known by its header, without an index too") {
 
 TEST_CASE(
     "without an index the numbers of the chunks tell that some are missing, but not of how many events") {
-  bench::Bytes bytes = run(false);
+  Bytes bytes = run(false);
   const Piece gone = chunk_of(bytes, 2, 5);
   scribble(bytes, gone.begin, gone.end);
   const Recovered result = recover(bytes);
@@ -192,7 +192,7 @@ TEST_CASE(
 TEST_CASE("damaged at the head: the file header and the schema are made anew") {
   for (const std::size_t until : {std::size_t{8}, sizeof(FileHeader), std::size_t{100}}) {
     CAPTURE(until);
-    bench::Bytes bytes = run();
+    Bytes bytes = run();
     scribble(bytes, 0, until);
     const TemporaryFile file(bytes);
     CHECK_THROWS_AS(Trace(file.path()), Unusable);
@@ -208,7 +208,7 @@ TEST_CASE("damaged at the head: the file header and the schema are made anew") {
 }
 
 TEST_CASE("the head is missing: everything up to somewhere in a frame") {
-  bench::Bytes bytes = run();
+  Bytes bytes = run();
   const Piece within = chunk_of(bytes, 2, 1);
   bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(within.begin + 10));
   const Recovered result = recover(bytes);
@@ -221,13 +221,12 @@ TEST_CASE("the head is missing: everything up to somewhere in a frame") {
 }
 
 TEST_CASE("cut off at any byte: never less than what a reader of the cut file sees") {
-  const bench::Bytes whole = run();
+  const Bytes whole = run();
   std::uint64_t most = 0;
   for (std::size_t cut = whole.size(); cut >= 200; cut -= std::min<std::size_t>(cut, 37)) {
     CAPTURE(cut);
-    const Recovered result =
-        recover(bench::Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)));
-    const TemporaryFile file(bench::Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)));
+    const Recovered result = recover(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)));
+    const TemporaryFile file(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)));
     Trace trace(file.path());
     Seen seen;
     CHECK(show(trace, seen).whole.records == result.reading.whole.records);
@@ -239,7 +238,7 @@ TEST_CASE("cut off at any byte: never less than what a reader of the cut file se
 
 TEST_CASE("bytes that were taken out or put in do not confuse what the index says") {
   for (const bool taken : {true, false}) {
-    bench::Bytes bytes = run();
+    Bytes bytes = run();
     const Piece piece = chunk_of(bytes, 2, 3);
     const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(piece.begin + sizeof(FrameHeader) + 5);
     if (taken)
@@ -253,7 +252,7 @@ TEST_CASE("bytes that were taken out or put in do not confuse what the index say
 }
 
 TEST_CASE("a missing trailer or index is made anew") {
-  bench::Bytes bytes = run();
+  Bytes bytes = run();
   const auto pieces = frames_of(bytes);
   bytes.resize(pieces[pieces.size() - 2].begin);  // neither index nor trailer
   const Recovered result = recover(bytes);
@@ -262,12 +261,12 @@ TEST_CASE("a missing trailer or index is made anew") {
 }
 
 TEST_CASE("scribbled over at random: whole afterwards, and every event is there or gone") {
-  const bench::Bytes whole = run();
+  const Bytes whole = run();
   const std::size_t index = frames_of(whole)[frames_of(whole).size() - 2].begin;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random(seed);
-    bench::Bytes bytes = whole;
+    Bytes bytes = whole;
     for (std::uint64_t i = 0; i <= seed % 4; ++i) {
       const std::size_t from = random() % index;  // the index survives
       scribble(bytes, from, std::min<std::size_t>(index, from + 1 + random() % 200));
@@ -278,7 +277,7 @@ TEST_CASE("scribbled over at random: whole afterwards, and every event is there 
 }
 
 TEST_CASE("what holds nothing of a trace is refused") {
-  for (const bench::Bytes& bytes : {bench::Bytes{}, bench::Bytes(5000, 0x20), bench::Bytes(63, 'L')}) {
+  for (const Bytes& bytes : {Bytes{}, Bytes(5000, 0x20), Bytes(63, 'L')}) {
     const TemporaryFile file(bytes);
     const Source source(file.path());
     CHECK_THROWS_AS(Contents{source}, Unusable);

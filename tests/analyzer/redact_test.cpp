@@ -23,7 +23,7 @@ namespace {
 // Secrets have this in them; names of operations, functions and libraries have not.
 constexpr const char* kSecret = "s3cret";
 
-bench::Bytes run() {
+Bytes run() {
   MadeTrace made;
   made.define<Kind::process>(1, at(0), 100, 1, "3.11.2", "s3cret", "python3 s3cret.py --password s3cret",
                              "/home/s3cret/work", "s3cret-host", 8, 20000, "2.6.0");
@@ -53,10 +53,10 @@ bench::Bytes run() {
   return made.bytes;
 }
 
-std::unique_ptr<TemporaryFile> redacted(const bench::Bytes& bytes, const std::string& key = "key",
+std::unique_ptr<TemporaryFile> redacted(const Bytes& bytes, const std::string& key = "key",
                                         std::uint64_t dropped = 0) {
   const TemporaryFile before(bytes);
-  auto after = std::make_unique<TemporaryFile>(bench::Bytes{}, ".redacted.lotus");
+  auto after = std::make_unique<TemporaryFile>(Bytes{}, ".redacted.lotus");
   const Trace trace(before.path());
   Hasher hasher(key);
   Output out(after->path());
@@ -167,10 +167,10 @@ TEST_CASE("texts of record kinds that are not known are hashed") {
   MadeTrace made;
   const std::string schema =
       "200 definition letter content:s\n8 enter fetch iterator:u reset:u batch:u\n1 leave leave\n";
-  made.frame(bench::TraceWriter::head_of(FrameType::schema, 0), bench::Bytes(schema.begin(), schema.end()));
-  bench::Bytes body{200, 0, 6};
+  made.frame(TraceWriter::head_of(FrameType::schema, 0), Bytes(schema.begin(), schema.end()));
+  Bytes body{200, 0, 6};
   for (const char* c = kSecret; *c != '\0'; ++c) body.push_back(static_cast<std::uint8_t>(*c));
-  made.frame(bench::TraceWriter::head_of(FrameType::definitions, 1), body);
+  made.frame(TraceWriter::head_of(FrameType::definitions, 1), body);
   made.close();
   // Two frames of definitions are of kinds that this file's schema has not.
   CHECK(unpacked(redacted(made.bytes, "key", 2)->path()).find(kSecret) == std::string::npos);
@@ -178,13 +178,12 @@ TEST_CASE("texts of record kinds that are not known are hashed") {
 
 TEST_CASE("damaged frames and those of unknown types are left out") {
   MadeTrace made;
-  made.frame(bench::TraceWriter::head_of(static_cast<FrameType>(77), 1),
-             bench::Bytes{'s', '3', 'c', 'r', 'e', 't'});
+  made.frame(TraceWriter::head_of(static_cast<FrameType>(77), 1), Bytes{'s', '3', 'c', 'r', 'e', 't'});
   made.define<Kind::op_def>(1, at(0), 1, OpRole::loader, "Loader", "q", "s3cret", 7);
   made.bytes[made.bytes.size() - 3] ^= 0xff;
   made.close();
   const TemporaryFile before(made.bytes);
-  const TemporaryFile after(bench::Bytes{}, ".redacted.lotus");
+  const TemporaryFile after(Bytes{}, ".redacted.lotus");
   const Trace trace(before.path());
   Hasher hasher("key");
   Output out(after.path());

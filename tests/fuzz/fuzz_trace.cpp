@@ -134,10 +134,10 @@ std::vector<fuzz::Bytes> fuzz::seeds() {
       if (batch == 0) main.flush();
     }
     main.flush();
-    FrameHeader samples = bench::TraceWriter::head_of(FrameType::samples, number);
+    FrameHeader samples = analyzer::TraceWriter::head_of(FrameType::samples, number);
     samples.base_ticks = at(3);
     samples.events = 1;
-    bench::Bytes body(64);
+    analyzer::Bytes body(64);
     body.resize(static_cast<std::size_t>(encode<Kind::stack_sample>(body.data(), 0, 101u, 1u, 1u, 0u, 1u) -
                                          body.data()));
     made.frame(samples, body);
