@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 constexpr Command kCommands[] = {
     {"report", "why the input pipeline is slow: verdict, ops, batches, waits, workers",
      "Prints the verdict and its tables. Several traces are summed into one report, as for the ranks of one\n"
-     "training run; --by-rank sets these side by side. With --html, a page for the browser that holds everything, charts too.",
+     "training run; --by-rank sets these side by side. With --html, a page for the browser that holds "
+     "everything, charts too.",
      prepare_report},
     {"batches", "one row per batch, with all its times",
      "Prints one row per batch in order of loader, epoch and batch. Several traces are listed one after the\n"
