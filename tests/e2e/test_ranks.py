@@ -17,10 +17,11 @@ def gloo():
 
 class Run:
     def __init__(self, tracer, command):
-        self.bare = harness.run(command)
+        plain_store = {"USE_LIBUV": "0"}  # Debian builds PyTorch without that library
+        self.bare = harness.run(command, **plain_store)
         if b"torch/distributed/run.py" in self.bare.stderr and b"in to_map" in self.bare.stderr:
             pytest.skip("torchrun of this PyTorch does not run on this Python")
-        self.traced, self.trace = tracer.trace(command)
+        self.traced, self.trace = tracer.trace(command, **plain_store)
         self.directory = tracer.directory
 
     def by_rank(self, *options):

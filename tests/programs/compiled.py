@@ -74,9 +74,9 @@ def main():
     epoch_of(training, training.model, loader, 0)
     compiled = torch.compile(training.model, backend=options.backend)
     epoch_of(training, compiled, loader, 1)
-    import torch._dynamo.utils
+    from torch._dynamo.utils import counters
 
-    print("compiled graphs:", torch._dynamo.utils.counters["stats"]["unique_graphs"])
+    print("compiled graphs:", counters["stats"]["unique_graphs"])
     print("tool saw us:", said())
 
 
