@@ -87,8 +87,10 @@ class Builder {
     configuration.file = trace_.source.path();
     std::set<const Process*> training;
     for (const Batch& batch : rows_.batches) training.insert(batch.key.training);
-    const std::uint64_t imported = trace_.catalog.imported.ranks;
-    configuration.ranks = imported > 0 ? imported : training.size();
+    std::uint64_t said = trace_.catalog.imported.ranks;
+    for (const auto& [number, process] : trace_.catalog.processes())
+      if (process->rank) said = std::max(said, process->rank->world);
+    configuration.ranks = said > 0 ? said : training.size();
     for (const auto& [number, process] : trace_.catalog.processes())
       if (process->worker_of) run.worker_ids[process->pid] = process->worker_of->worker;
     if (main_.first == nullptr) return;
