@@ -33,8 +33,10 @@ std::unique_ptr<GuardedMapping> GuardedMapping::map(int fd, std::size_t bytes) {
   return map(fd, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
 }
 
-std::unique_ptr<GuardedMapping> GuardedMapping::map_read_only(int fd, std::size_t bytes) {
-  return map(fd, bytes, PROT_READ, MAP_PRIVATE);
+std::unique_ptr<GuardedMapping> GuardedMapping::map_private(int fd, std::size_t bytes) {
+  // libelf notes in the section headers, where they are mapped, that it decompressed a section: in our own
+  // copy.
+  return map(fd, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 }
 
 std::unique_ptr<GuardedMapping> GuardedMapping::map(int fd, std::size_t bytes, int protection, int flags) {

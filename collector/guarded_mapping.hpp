@@ -15,7 +15,7 @@ class GuardedMapping {
   // A mapping is made, touched and destroyed by one thread only.
   static std::unique_ptr<GuardedMapping> map(int fd, std::size_t bytes);
   // The same for a file that is only read: bytes that are written to it later may show or not.
-  static std::unique_ptr<GuardedMapping> map_read_only(int fd, std::size_t bytes);
+  static std::unique_ptr<GuardedMapping> map_private(int fd, std::size_t bytes);
   ~GuardedMapping();
   GuardedMapping(const GuardedMapping&) = delete;
   GuardedMapping& operator=(const GuardedMapping&) = delete;

@@ -64,7 +64,7 @@ std::string ranks_text(const RankFindings& findings, const Terminal& terminal) {
                                                    findings.world, findings.files.size(),
                                                    findings.files.size() == 1 ? "" : "s")) +
            "\n";
-  out += heading(terminal, "Ranks", "  waited: share of its loop; the others wait for it in their steps");
+  out += heading(terminal, "Ranks", "  waited: of its loop; the others wait in their steps");
   out += ranks_table(findings, terminal);
   out += heading(terminal, "Operations", "  mean of a call");
   return out + ops_table(findings, terminal);

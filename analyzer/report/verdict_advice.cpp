@@ -239,8 +239,13 @@ Cause Examination::cause() const {
     return op.name == top_op_ && op.role == OpRole::loader;
   });
   const double by_workers = gain_of("workers");
-  // Where more workers gain as much, a setting is cheaper to change than an operation.
-  if (top_share_ >= kDominantOp && !by_loader && gain_of("op") >= std::max(enough, by_workers))
+  // Where it sleeps or reads, and more workers gain as much, a setting is cheaper to change than an
+  // operation.
+  const bool computes = std::any_of(recording_.ops.begin(), recording_.ops.end(), [&](const RecordedOp& op) {
+    return op.name == top_op_ && op.cpu_share().value_or(1) >= 0.5;
+  });
+  const double by_op = gain_of("op");
+  if (top_share_ >= kDominantOp && !by_loader && by_op >= enough && (computes || by_op >= by_workers))
     return Cause::op;
   if (gain_of("prefetch") >= enough && gain_of("prefetch") >= kAlmostBest * by_workers) return Cause::uneven;
   if (by_workers >= enough) return Cause::workers;

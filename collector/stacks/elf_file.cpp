@@ -52,7 +52,7 @@ std::unique_ptr<ElfFile> ElfFile::open(const std::string& path) {
   if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0) return nullptr;
   std::unique_ptr<ElfFile> file(new ElfFile);
   file->path_ = path;
-  file->mapping_ = GuardedMapping::map_read_only(fd.get(), static_cast<std::size_t>(status.st_size));
+  file->mapping_ = GuardedMapping::map_private(fd.get(), static_cast<std::size_t>(status.st_size));
   if (!file->mapping_) return nullptr;
   file->image_ = {file->mapping_->data(), file->mapping_->size()};
   return file->parse() ? std::move(file) : nullptr;

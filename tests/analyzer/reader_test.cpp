@@ -222,7 +222,7 @@ TEST_CASE("a damaged clock falls back to the nominal rate") {
 TEST_CASE("a TSC is calibrated by the earliest and the latest pair") {
   TraceWriter made({1000, kRealtime}, ClockSource::tsc, 4);
   made.clock({2'001'000, kRealtime + 10'000'000});
-  made.clock({1'001'000, kRealtime + 4'000'000});
+  made.clock({1'001'000, kRealtime + 5'001'000});  // slewed, not set
   const TemporaryFile file(made.bytes);
   const Trace trace(file.path());
   CHECK(trace.clock.ns_per_tick() == doctest::Approx(5));
