@@ -39,6 +39,7 @@ void Output::fail(int error) const {
 }
 
 void Output::write(std::string_view text) {
+  if (text.empty()) return;  // its data may be no pointer that fwrite() takes
   if (std::fwrite(text.data(), 1, text.size(), file_) < text.size()) fail(errno);
 }
 
