@@ -25,7 +25,7 @@ constexpr const char* kPythons[] = {"python3", "/usr/bin/python3"};
 fs::path script() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path path = program.parent_path().parent_path() / "share/lotus/figures/draw.py";
+  fs::path path = program.parent_path().parent_path() / "share/lotus/figures/draw.py";
   if (error || !fs::exists(path, error))
     throw Unusable(fmt::format("{}: is missing; it is installed with lotus-analyze: install it again",
                                escaped(path.string())));
