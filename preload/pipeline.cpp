@@ -36,7 +36,7 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
   if (span.depth != Span::kNone) close_at(span, how_left(result), end);
   if (span.generation == process.generation) {
     learn_duration(definition, end - begin);
-    after_operation();
+    after_operation(end);
   }
   return result;
 }

@@ -240,7 +240,7 @@ void flush(Thread& thread) {
 }
 
 void end_batch(Thread& thread) {
-  poll_sampler();
+  poll_sampler(ticks_now());
   if (thread.last - thread.chunk_start > flush_after_ticks) flush(thread);
 }
 

@@ -240,11 +240,11 @@ void start_sampler() {
   arm_threads(*clock_kind, sample_signal, period_ns);
 }
 
-void poll_sampler() {
-  if (!sampler_on || ticks_now() - last_poll < poll_after_ticks) return;
+void poll_sampler(std::uint64_t now) {
+  if (!sampler_on || now < last_poll + poll_after_ticks) return;
   const Change change(Change::How::attempt);
   if (!change || !sampler_on) return;
-  last_poll = ticks_now();
+  last_poll = now;
   if (process.off || !has_signal(sample_signal, on_signal))
     return stop_sampling("stack sampling ended: the program took the signal");
   define_modules();
@@ -287,7 +287,8 @@ void stop_for_exec() {
   while (syscall(SYS_rt_sigtimedwait, &set, nullptr, &now, sizeof(std::uint64_t)) > 0) continue;
 }
 
-void after_operation() {
+void after_operation(std::uint64_t now) {
+  poll_sampler(now);
   if (!snapshot_taken) return;
   snapshot_taken = false;
   define_modules();
@@ -319,8 +320,8 @@ void forget_sampler() {
 #else
 
 void start_sampler() {}
-void poll_sampler() {}
-void after_operation() {}
+void poll_sampler(std::uint64_t) {}
+void after_operation(std::uint64_t) {}
 void hold_samples() {}
 void resume_samples() {}
 void forget_sampler() {}

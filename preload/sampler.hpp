@@ -14,12 +14,13 @@ extern bool sampler_on;  // snapshots are taken in this process
 // At the process's first event, with the segment made: takes a signal, arms every thread.
 void start_sampler();
 
-// Arms threads and defines modules that are new, at most ten times a second. Called where a batch ends.
-void poll_sampler();
+// Arms threads and defines modules that are new, at most ten times a second. Called where an operation or a
+// batch ends, at `now` in ticks.
+void poll_sampler(std::uint64_t now);
 
 // Called where an operation ends: defines modules that are new if a snapshot was taken in this thread, so
-// that its addresses can be told at once.
-void after_operation();
+// that its addresses can be told at once. Polls.
+void after_operation(std::uint64_t now);
 
 // The signal that this process takes samples with; 0: none. A child of vfork has none.
 int sample_signal_now();

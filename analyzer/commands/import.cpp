@@ -50,6 +50,7 @@ std::vector<std::string> targets_of(const Options& options, const std::vector<lo
   fs::create_directories(options.output, error);
   if (error) throw Unusable(fmt::format("{}: cannot be made: {}", escaped(options.output), error.message()));
   std::vector<std::string> targets;
+  targets.reserve(runs.size());
   for (const auto& run : runs)
     targets.push_back((fs::path(options.output) / (run.configuration.name + kTraceSuffix)).string());
   return targets;

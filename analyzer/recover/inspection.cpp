@@ -1,28 +1,6 @@
 #include "recover/inspection.hpp"
 
 namespace lotus::analyzer {
-namespace {
-
-std::size_t least_bytes(FrameType type) {
-  switch (type) {
-    case FrameType::process:
-      return sizeof(ProcessFrame);
-    case FrameType::clock:
-      return sizeof(ClockPair);
-    case FrameType::process_end:
-      return sizeof(ProcessEndFrame);
-    case FrameType::trailer:
-      return sizeof(TrailerFrame);
-    default:
-      return 0;
-  }
-}
-
-bool holds_records(FrameType type) {
-  return type == FrameType::chunk || type == FrameType::definitions || type == FrameType::samples;
-}
-
-}  // namespace
 
 Inspected Inspector::inspect(const Frame& frame) {
   const FrameType type = frame.header.type;
@@ -32,7 +10,7 @@ Inspected Inspector::inspect(const Frame& frame) {
     return found;
   }
   if (holds_records(type)) return inspect_records(frame, found.body);
-  found.usable = found.body.size() >= least_bytes(type);
+  found.usable = found.body.size() >= structure_bytes(type);
   if (type == FrameType::index) found.usable = found.body.size() % sizeof(IndexEntry) == 0;
   if (type == FrameType::schema)
     found.usable = schema_.parse({reinterpret_cast<const char*>(found.body.data()), found.body.size()});

@@ -13,10 +13,12 @@ namespace {
 class Rebuilder {
  public:
   Rebuilder(const Source& source, const Contents& contents, Output& out)
-      : source_(source), contents_(contents), payload_(source), writer_(out, header_of(contents)) {}
+      : source_(source),
+        contents_(contents),
+        payload_(source),
+        writer_(out, contents.header(), contents.schema()) {}
 
   Rebuilt run() {
-    write_schema();
     for (std::size_t i = 0; i < contents_.kept().size(); ++i) {
       const Frame frame = read(contents_.kept()[i]);
       announce(frame.header.process, i);
@@ -27,18 +29,6 @@ class Rebuilder {
   }
 
  private:
-  static FileHeader header_of(const Contents& contents) {
-    FileHeader header = contents.header();
-    header.header_bytes = sizeof header;  // fields of later versions are not kept
-    return header;
-  }
-
-  // Of the damaged file, else ours.
-  void write_schema() {
-    const std::string text = contents_.schema().text();
-    writer_.pack(frame_of(FrameType::schema, 0), bytes_of(std::string_view(text)));
-  }
-
   Frame read(const Kept& kept) const {
     Frame frame;
     frame.offset = kept.offset;

@@ -5,31 +5,9 @@
 #include "trace/frames.hpp"
 
 namespace lotus::analyzer {
-namespace {
-
-FileHeader header_of(const Trace& trace) {
-  FileHeader header = trace.header;
-  header.header_bytes = sizeof header;  // fields of later versions are not known, so not kept
-  return header;
-}
-
-std::size_t structure_bytes(FrameType type) {
-  switch (type) {
-    case FrameType::process:
-      return sizeof(ProcessFrame);
-    case FrameType::clock:
-      return sizeof(ClockPair);
-    case FrameType::process_end:
-      return sizeof(ProcessEndFrame);
-    default:
-      return 0;
-  }
-}
-
-}  // namespace
 
 Redactor::Redactor(const Trace& trace, Hasher& hasher, Output& out)
-    : trace_(trace), hasher_(hasher), payload_(trace.source), writer_(out, header_of(trace)) {
+    : trace_(trace), hasher_(hasher), payload_(trace.source), writer_(out, trace.header, trace.schema) {
   for (std::size_t code = 0; code < 256; ++code) {
     std::fill(std::begin(redactions_[code]), std::end(redactions_[code]), Redaction::text);
     const auto kind = static_cast<Kind>(code);
@@ -41,8 +19,6 @@ Redactor::Redactor(const Trace& trace, Hasher& hasher, Output& out)
 }
 
 Redacted Redactor::run() {
-  const std::string schema = trace_.schema.text();
-  writer_.pack(frame_of(FrameType::schema, 0), bytes_of(std::string_view(schema)));
   FrameCursor cursor(trace_.source, trace_.header.header_bytes);
   Frame next;
   while (cursor.next(next)) {
@@ -61,7 +37,7 @@ Redacted Redactor::run() {
 
 void Redactor::frame(const Frame& frame, Body body) {
   const FrameType type = frame.header.type;
-  if (type == FrameType::chunk || type == FrameType::definitions || type == FrameType::samples) {
+  if (holds_records(type)) {
     if (!records(body)) drop(frame);
     if (!bytes_.empty()) writer_.pack(frame.header, bytes_);
     return;

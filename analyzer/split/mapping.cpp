@@ -81,7 +81,7 @@ Json mapping_json(const std::vector<MappedFunction>& mapped) {
   Json op_to_func = Json::object();
   std::map<std::string, Json> ops_of;
   for (const auto& [op, function, library] : mapped) {
-    const std::string name = function + "|" + library;
+    const std::string name = fmt::format("{}|{}", function, library);
     op_to_func[op].push_back(name);
     ops_of[name].push_back(op);
   }

@@ -22,11 +22,15 @@ FrameHeader frame_of(FrameType type, std::uint32_t process) {
   return header;
 }
 
-FrameWriter::FrameWriter(Output& out, const FileHeader& header) : out_(out), context_(ZSTD_createCCtx()) {
+FrameWriter::FrameWriter(Output& out, FileHeader header, const FileSchema& schema)
+    : out_(out), context_(ZSTD_createCCtx()) {
   if (context_ == nullptr) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kLevel);
   ZSTD_CCtx_setParameter(context_, ZSTD_c_checksumFlag, 1);
+  header.header_bytes = sizeof header;
   put(&header, sizeof header);
+  const std::string text = schema.text();
+  pack(frame_of(FrameType::schema, 0), bytes_of(std::string_view(text)));
 }
 
 FrameWriter::~FrameWriter() { ZSTD_freeCCtx(context_); }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "text/output.hpp"
+#include "trace/schema.hpp"
 
 struct ZSTD_CCtx_s;
 
@@ -17,8 +18,8 @@ class FrameWriter {
  public:
   using Bytes = std::span<const std::uint8_t>;
 
-  // Writes the file header. `out` outlives the writer.
-  FrameWriter(Output& out, const FileHeader& header);
+  // Writes the file header, without fields of later versions, and the schema. `out` outlives the writer.
+  FrameWriter(Output& out, FileHeader header, const FileSchema& schema);
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
   ~FrameWriter();

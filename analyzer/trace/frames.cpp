@@ -32,6 +32,21 @@ std::size_t find_header(const unsigned char* block, std::size_t bytes, FrameHead
 
 }  // namespace
 
+std::size_t structure_bytes(FrameType type) {
+  switch (type) {
+    case FrameType::process:
+      return sizeof(ProcessFrame);
+    case FrameType::clock:
+      return sizeof(ClockPair);
+    case FrameType::process_end:
+      return sizeof(ProcessEndFrame);
+    case FrameType::trailer:
+      return sizeof(TrailerFrame);
+    default:
+      return 0;
+  }
+}
+
 FrameCursor::FrameCursor(const Source& source, std::uint64_t begin)
     : source_(source), end_(source.size()), position_(begin), searched_from_(begin) {}
 

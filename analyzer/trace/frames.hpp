@@ -18,6 +18,13 @@ struct Frame {
   std::uint64_t end() const { return payload() + header.stored_bytes; }
 };
 
+// Chunks, definitions and samples: the payload is records.
+inline bool holds_records(FrameType type) {
+  return type == FrameType::chunk || type == FrameType::definitions || type == FrameType::samples;
+}
+// Size of the structure that a payload begins with; 0 if it is none, or of a type that is not known.
+std::size_t structure_bytes(FrameType type);
+
 class FrameCursor {
  public:
   // Walks source's bytes from `begin` to the size that the source had when it was opened.

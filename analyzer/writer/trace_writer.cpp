@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "trace/schema.hpp"
+
 namespace lotus::analyzer {
 namespace {
 
@@ -13,13 +15,6 @@ template <class T>
 void append(Bytes& bytes, const T& value) {
   const auto* from = reinterpret_cast<const std::uint8_t*>(&value);
   bytes.insert(bytes.end(), from, from + sizeof value);
-}
-
-template <class T>
-Bytes bytes_of(const T& value) {
-  Bytes body;
-  append(body, value);
-  return body;
 }
 
 }  // namespace
@@ -38,28 +33,16 @@ TraceWriter::TraceWriter(ClockPair created, ClockSource source, std::uint32_t ti
   header.tick_shift = tick_shift;
   header.created = created;
   append(bytes, header);
-  schema();
+  const std::string schema = FileSchema().text();
+  frame(head_of(FrameType::schema, 0), bytes_of(std::string_view(schema)));
 }
 
 TraceWriter::~TraceWriter() { ZSTD_freeCCtx(context_); }
 
-void TraceWriter::schema() {
-  static constexpr const char* kShapes[] = {"enter", "leave", "point", "definition"};
-  std::string text;
-  for (const auto& row : kKinds) {
-    text +=
-        std::to_string(row.code) + " " + kShapes[static_cast<int>(row.shape)] + " " + std::string(row.name);
-    if (!row.fields.empty()) text += " " + std::string(row.fields);
-    text += "\n";
-  }
-  frame(head_of(FrameType::schema, 0), Bytes(text.begin(), text.end()));
-}
-
 // The trailer is never compressed: it is found by its size.
-void TraceWriter::frame(FrameHeader head, const Bytes& body) {
+void TraceWriter::frame(FrameHeader head, std::span<const std::uint8_t> body) {
   const bool packed = codec == Codec::zstd && head.type != FrameType::trailer;
-  const Bytes stored = packed ? compressed(body) : body;
-  head.magic = kFrameMagic;
+  const Bytes stored = packed ? compressed(body) : Bytes(body.begin(), body.end());
   head.codec = packed ? Codec::zstd : Codec::raw;
   head.stored_bytes = static_cast<std::uint32_t>(stored.size());
   head.raw_bytes = static_cast<std::uint32_t>(body.size());
@@ -78,15 +61,13 @@ void TraceWriter::process_end(std::uint32_t number, const ProcessEndFrame& end) 
   frame(head_of(FrameType::process_end, number), bytes_of(end));
 }
 
-void TraceWriter::trailer(ClockPair closed, std::uint64_t index_offset, std::uint64_t index_frames) {
+void TraceWriter::trailer(ClockPair closed) {
   TrailerFrame trailer{};
   trailer.closed = closed;
-  trailer.index_offset = index_offset;
-  trailer.index_frames = index_frames;
   frame(head_of(FrameType::trailer, 0), bytes_of(trailer));
 }
 
-Bytes TraceWriter::compressed(const Bytes& body) {
+Bytes TraceWriter::compressed(std::span<const std::uint8_t> body) {
   Bytes out(ZSTD_compressBound(body.size()));
   const std::size_t size = ZSTD_compress2(context_, out.data(), out.size(), body.data(), body.size());
   if (ZSTD_isError(size) != 0) throw std::runtime_error(std::string("zstd: ") + ZSTD_getErrorName(size));

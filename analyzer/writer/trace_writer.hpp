@@ -9,7 +9,10 @@
 #include <lotus/codec.hpp>
 #include <lotus/trace.hpp>
 #include <memory>
+#include <span>
 #include <vector>
+
+#include "trace/frame_writer.hpp"
 
 struct ZSTD_CCtx_s;
 
@@ -32,12 +35,12 @@ class TraceWriter {
   ~TraceWriter();
 
   // Throws std::runtime_error if zstd fails (out of memory).
-  void frame(FrameHeader head, const Bytes& body);
+  void frame(FrameHeader head, std::span<const std::uint8_t> body);
   void process(std::uint32_t number, std::uint32_t pid, std::uint32_t parent, ClockPair created);
   void clock(ClockPair pair);
   void process_end(std::uint32_t number, const ProcessEndFrame& end);
-  // The last frame. `index_frames` of them, from `index_offset` on, stand before it; see IndexWriter.
-  void trailer(ClockPair closed, std::uint64_t index_offset = 0, std::uint64_t index_frames = 0);
+  // The last frame. There is no index: readers find the frames by walking.
+  void trailer(ClockPair closed);
 
   template <Kind K, class... Values>
   void define(std::uint32_t process, std::uint64_t ticks, const Values&... values) {
@@ -49,16 +52,10 @@ class TraceWriter {
     frame(head, body);
   }
 
-  static FrameHeader head_of(FrameType type, std::uint32_t process) {
-    FrameHeader head{};
-    head.type = type;
-    head.process = process;
-    return head;
-  }
+  static FrameHeader head_of(FrameType type, std::uint32_t process) { return frame_of(type, process); }
 
  private:
-  void schema();
-  Bytes compressed(const Bytes& body);
+  Bytes compressed(std::span<const std::uint8_t> body);
 
   ZSTD_CCtx_s* context_;
 };

@@ -48,6 +48,10 @@ class Binaries {
   void restore(BinaryId id, const std::string& path, const std::string& build_id);
 
   std::size_t count() const { return all_.size(); }
+  // The address is in a binary's range. Damaged unwind tables and traces lead to common addresses outside.
+  bool contains(std::uint64_t address) const {
+    return is_common(address) && binary_of(address) >= 1 && binary_of(address) <= all_.size();
+  }
   const Binary& info(BinaryId id) const { return all_[id - 1].info; }
   // Its file, opened at the first call; nullptr if there is none with the same build id.
   const ElfFile* file(BinaryId id);

@@ -59,8 +59,8 @@ void ProcessStacks::weave(const Snapshot& snapshot, const Unwound& unwound) {
   for (const NativeFrame& frame : unwound.frames) {
     for (; call != snapshot.python.end() && call->address < frame.cfa && !locations_.empty(); ++call)
       locations_.push_back(python(call->code));
-    locations_.push_back(is_common(frame.address) ? stacks_.store.native(frame.address)
-                                                  : stacks_.store.nowhere());
+    locations_.push_back(stacks_.binaries.contains(frame.address) ? stacks_.store.native(frame.address)
+                                                                  : stacks_.store.nowhere());
   }
   for (; call != snapshot.python.end(); ++call) locations_.push_back(python(call->code));
 }

@@ -117,6 +117,7 @@ void StackStore::restore(const Record& record) {
     last_location_ = std::max(last_location_, id);
     if (record.u[1] == 0) return;
     const std::uint64_t address = common_address(static_cast<BinaryId>(record.u[1]), record.u[2]);
+    if (!binaries_.contains(address)) return;
     native_[address].id = id;
     restored_[id] = address;
   } else if (record.kind == Kind::stack) {

@@ -175,7 +175,7 @@ void Unwinder::Space::run() {
   bool called = false;  // ip is a return address
   while (result.frames.size() < kMaxFrames) {
     const std::uint64_t address = ip - (called ? 1 : 0);
-    if (!is_common(address)) {
+    if (!binaries.contains(address)) {
       result.unknown = address;
       return end_at(address, stack_pointer + 1);
     }

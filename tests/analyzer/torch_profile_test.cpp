@@ -13,10 +13,10 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+Bytes file_of(const std::string& text) { return {text.begin(), text.end()}; }
 
 std::vector<ProfileEvent> events_of(const std::string& text) {
-  const TemporaryFile file(bytes_of(text), ".json");
+  const TemporaryFile file(file_of(text), ".json");
   std::vector<ProfileEvent> events;
   const TorchProfile profile(file.path());
   profile.each([&](const ProfileEvent& event) { events.push_back(event); });
@@ -24,7 +24,7 @@ std::vector<ProfileEvent> events_of(const std::string& text) {
 }
 
 std::string complaint(const std::string& text) {
-  const TemporaryFile file(bytes_of(text), ".json");
+  const TemporaryFile file(file_of(text), ".json");
   try {
     const TorchProfile profile(file.path());
   } catch (const Unusable& error) {
@@ -102,7 +102,7 @@ TEST_CASE("what is no profile is an error that says so") {
 
 TEST_CASE("a profile of another run is refused: by time, by process") {
   const TemporaryFile file(
-      bytes_of(
+      file_of(
           R"({"traceEvents":[{"ph":"X","name":"a","pid":100,"tid":1,"ts":1700000000000000,"dur":1000000}]})"),
       ".json");
   const TorchProfile profile(file.path());

@@ -106,3 +106,11 @@ def test_stripped_functions_begin_where_their_unwind_entry_does(locations):
             else:  # hand-written assembly: the name is where it is called
                 assert int(begin, 16) <= location.offset and int(begin, 16) % 16 == 0, location
                 assert not any(start <= location.offset < end for start, end in begins.items()), location
+
+
+def test_threads_that_start_within_a_sample_are_sampled_from_the_next_operation_on(tmp_path, tracers):
+    tracers.append(harness.Tracer(tmp_path))
+    outcome, trace = tracers[-1].trace(harness.program("late_threads"), LOTUS_SAMPLE_HZ=100)
+    thread, used_ns = map(int, outcome.stdout.split())
+    seen = sum(sample["weight"] for sample in trace.named("stack_sample") if sample["tid"] == thread)
+    assert seen * 10_000_000 == pytest.approx(used_ns, rel=0.5)
