@@ -33,7 +33,7 @@ const FigureKind* find_figure(std::string_view name);
 // Each throws Unusable where the traces do not hold what it shows.
 // 2: what workers and the training process do with the batches of an epoch.
 DataTable timeline_figure(const std::vector<RunData>& runs, const FigureOptions& options);
-// 3: the same around the first batch that arrived out of order and took training by surprise.
+// 3: the batch that lay ready for longest before its turn, and those that it waited for.
 DataTable out_of_order_figure(const std::vector<RunData>& runs, const FigureOptions& options);
 // 4, 5a, 5b: per batch, by configuration.
 DataTable preprocessing_figure(const std::vector<RunData>& runs, const FigureOptions& options);

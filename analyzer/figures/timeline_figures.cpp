@@ -62,6 +62,11 @@ DataTable draw(const RunData& run, const std::vector<RunBatch>& part) {
   return table;
 }
 
+// From the arrival of a batch that came before its turn to its consumption; 0: in order, or not known.
+std::int64_t lay_ready_ns(const RunBatch& batch) {
+  return batch.out_of_order && batch.wait_start && batch.consumed ? *batch.consumed - *batch.wait_start : 0;
+}
+
 }  // namespace
 
 DataTable timeline_figure(const std::vector<RunData>& runs, const FigureOptions& options) {
@@ -76,17 +81,22 @@ DataTable timeline_figure(const std::vector<RunData>& runs, const FigureOptions&
 
 DataTable out_of_order_figure(const std::vector<RunData>& runs, const FigureOptions& options) {
   const RunData& run = only(runs);
-  const auto early = std::find_if(run.batches.begin(), run.batches.end(), [&](const RunBatch& batch) {
-    return batch.out_of_order && batch.batch >= options.from.value_or(0);
-  });
-  if (early == run.batches.end())
+  const RunBatch* early = nullptr;
+  for (const auto& batch : run.batches)
+    if (batch.batch >= options.from.value_or(0) && lay_ready_ns(batch) > (early ? lay_ready_ns(*early) : 0))
+      early = &batch;
+  if (early == nullptr)
     throw Unusable(
         fmt::format("{}: every batch arrived in order, so there is nothing to show; a run with more "
                     "workers, or with samples of uneven cost, has some",
                     escaped(run.configuration.file)));
-  const std::uint64_t before = std::max<std::uint64_t>(2, options.batches / 3);
-  const std::uint64_t first = early->batch > before ? early->batch - before : 0;
-  return draw(run, part_of(run, early->epoch, first, options.batches));
+  const std::uint64_t most = std::max<std::uint64_t>(options.batches, 2);
+  std::uint64_t first = early->batch;
+  for (const auto& batch : run.batches)
+    if (batch.epoch == early->epoch && batch.consumed && *batch.consumed > *early->wait_start &&
+        batch.batch + most > early->batch)
+      first = std::min(first, batch.batch);
+  return draw(run, part_of(run, early->epoch, first, early->batch - first + 1));
 }
 
 }  // namespace lotus::analyzer

@@ -89,7 +89,7 @@ class Laboratory:
                                  stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         took = time.monotonic() - start
         if outcome.returncode != 0:
-            sys.exit(f"\nreplicate: {' '.join(map(str, command))} failed:\n{outcome.stderr.decode()}")
+            raise RuntimeError(f"{' '.join(map(str, command))} failed:\n{outcome.stderr.decode()}")
         return took
 
     def traced(self, command, trace):
@@ -116,6 +116,24 @@ class Laboratory:
         partial.rename(target)
         return True
 
+    def spy(self):
+        """py-spy's program, installed by pip once; there is none where pip does not get it."""
+        directory = self.directory / "py-spy"
+        if not directory.exists():
+            subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", directory, "py-spy"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            directory.mkdir(exist_ok=True)
+        return directory / "bin/py-spy"
+
+    def ways(self, command, scratch):
+        """What is done to a run, by name: returns its wall seconds, leaves its files in scratch."""
+        profiled = SOURCE / "bench/replication/profiled.py"
+        ways = {"none": lambda: self.execute(command), "Lotus": lambda: self.traced(command, scratch / "o.lotus"),
+                "PyTorch profiler": lambda: self.execute([command[0], profiled, scratch / "torch.json", *command[1:]])}
+        if self.spy().exists():
+            ways["py-spy"] = lambda: self.execute([self.spy(), "record", "-s", "-o", scratch / "spy.svg", "--", *command])
+        return ways
+
     def overhead(self, settings):
         """Median wall time of each way to watch the same run, in % of the bare one, and what it left on disk."""
         kept = self.directory / f"overhead-{plan.overhead_run(settings).name}.json"
@@ -124,13 +142,7 @@ class Laboratory:
         run = plan.overhead_run(settings)
         command = run.command(PROGRAMS, self.data_for(run))
         scratch = self.directory / "scratch"
-        ways = {"none": lambda: self.execute(command), "Lotus": lambda: self.traced(command, scratch / "o.lotus")}
-        profiled = SOURCE / "bench/replication/profiled.py"
-        ways["PyTorch profiler"] = lambda: self.execute([command[0], profiled, scratch / "torch.json", *command[1:]])
-        if shutil.which("py-spy"):
-            ways["py-spy"] = lambda: self.execute(["py-spy", "record", "-s", "-o", scratch / "spy.svg", "--", *command])
-        if shutil.which("austin"):
-            ways["austin"] = lambda: self.execute(["austin", "-C", "-o", scratch / "austin.txt", *command])
+        ways = self.ways(command, scratch)
         walls, sizes = {name: [] for name in ways}, {}
         for _ in range(settings.overhead_rounds):
             for name, watch in ways.items():

@@ -13,8 +13,8 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #1f2933; max-width: 62rem; m
 h1 { font-size: 1.6rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin: 2.4rem 0 .4rem; border-bottom: 1px solid #e3e7eb; }
 img { max-width: 100%; display: block; margin: .6rem 0; } p { max-width: 48rem; }
 table { border-collapse: collapse; margin: .6rem 0 1rem; font-size: .88rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .22rem .7rem; text-align: right; border-bottom: 1px solid #eef1f4; } th { font-weight: 600; color: #5c6773; }
-td:first-child, th:first-child { text-align: left; padding-left: 0; } .wide { overflow-x: auto; }
+th, td { padding: .22rem .7rem; text-align: left; border-bottom: 1px solid #eef1f4; vertical-align: top; }
+th { font-weight: 600; color: #5c6773; } .number { text-align: right; } td:first-child, th:first-child { padding-left: 0; } .wide { overflow-x: auto; }
 .paper { color: #5c6773; } .missing { background: #f6f7f9; padding: .6rem .9rem; border-left: 3px solid #b8c0c8; }
 @media (prefers-color-scheme: dark) { img { background: white; } }
 """
@@ -30,9 +30,15 @@ def text(value, unit=""):
     return html.escape(f"{value}{unit}")
 
 
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def table(heading, rows):
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heading)
-    body = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    """A column that holds a number is one of numbers."""
+    kinds = [' class="number"' if any(map(is_number, column)) else "" for column in zip(*rows)]
+    head = "".join(f"<th{kind}>{html.escape(cell)}</th>" for kind, cell in zip(kinds, heading))
+    body = "".join("<tr>" + "".join(f"<td{kind}>{text(cell)}</td>" for kind, cell in zip(kinds, row)) + "</tr>" for row in rows)
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
@@ -141,11 +147,14 @@ class Page:
         rows = [[name, wall, size, None, None] for name, wall, size in paper.OVERHEAD]
         rows += [[f"{row['name']}, here", "", "", f"{row['percent']:+.1f} %", f"{row['bytes_per_image']:.0f} bytes an image"]
                  for row in self.overhead["rows"] if row["name"] != "none"]
-        missing = [name for name in ("py-spy", "austin") if name not in {row["name"] for row in self.overhead["rows"]}]
-        note = f" Not installed here: {', '.join(missing)}." if missing else ""
+        bare = next(row["seconds"] for row in self.overhead["rows"] if row["name"] == "none")
+        spied = any(row["name"] == "py-spy" for row in self.overhead["rows"])
+        note = "" if spied else " py-spy: not to be had here."
         return section("Table III: overhead", table(["tool", "paper: wall", "paper: log", "wall", "log"], rows), here(
-            f"Medians of {self.overhead['rounds']} rounds, one worker, batch {plan.overhead_run(self.settings).batch_size}; runs as "
-            f"short as these vary by several percent: bench/overhead and bench/instructions measure more closely.{note}"))
+            f"Wall time: medians of {self.overhead['rounds']} interleaved rounds of {bare:.0f} s, one worker, batch "
+            f"{plan.overhead_run(self.settings).batch_size}; runs as short as these vary by several percent: bench/overhead and "
+            f"bench/instructions measure more closely.{note} Not run: austin (its wheels want a "
+            "newer glibc, or find no Python that is linked statically) and Scalene (took all memory of a machine of 24 GiB)."))
 
     def tools(self):
         rows = figures.table(self.lab, "functions", list(self.workloads.values()))

@@ -1,4 +1,5 @@
 """The research system's files and figures: exported from a real run, read back, and drawn."""
+import csv
 import json
 import random
 import subprocess
@@ -170,6 +171,10 @@ def test_mapping_and_counters(tmp_path):
                                     ("Clockticks", "f", "A"): 1000, ("Clockticks", "g", "A"): 2000 * weight,
                                     ("Clockticks", "g", "B"): 2000 - 2000 * weight, ("Bound(%)", "f", "A"): 100,
                                     ("Bound(%)", "g", "A"): 1000 * weight, ("Bound(%)", "g", "B"): 1000 - 1000 * weight})
+    if has_matplotlib():
+        for number in ("6e", "6f", "6g", "6h"):
+            analyze("figure", number, trace, "-o", tmp_path / number)
+            assert xml.dom.minidom.parse(str(tmp_path / f"{number}.svg"))
     (tmp_path / "unknown.json").write_text(json.dumps({"op_to_func": {"C": ["f|lib.so"]}}))
     message = analyze("import", tmp_path / "b4_gpu1", "--mapping", tmp_path / "unknown.json", "-o", tmp_path / "y.lotus", code=1)
     assert "no operation C; expected some of A, B" in message
@@ -205,6 +210,30 @@ def test_figures(copies, tmp_path):
         assert len(picture.getElementsByTagName("path")) > 10
         assert len(target.with_suffix(".csv").read_text().splitlines()) > 1
         assert "exists; give --force" in analyze("figure", number, *traces, "-o", target, code=2)
+
+
+def test_figure_of_a_batch_out_of_order(tmp_path):
+    if not has_matplotlib():
+        pytest.skip("python3-matplotlib is missing")
+    ms, begin = 1_000_000, 1_700_000_000_000_000_000
+    made = {12: [(0, 0, 100), (2, 100, 150)], 13: [(1, 0, 20), (3, 20, 200)]}  # worker: batch, start, end in ms
+    (tmp_path / "logs").mkdir()
+    for worker, batches in made.items():
+        rows_of = [(f"SBatchPreprocessed_{number}", begin + start * ms, (end - start) * ms) for number, start, end in batches]
+        (tmp_path / f"logs/x_worker_pid_{worker}").write_text(
+            log(row for name, start, ns in rows_of for row in [("SA", start, ns), (name, start, ns)]))
+    waits = [(1, 25, 1000), (0, 0, 105 * ms), (2, 121, 30 * ms), (3, 160, 42 * ms)]
+    consumed = {0: 110, 1: 120, 2: 152, 3: 205}
+    (tmp_path / "logs/x_main_pid_11").write_text(
+        log([(f"SBatchWait_{number}", begin + start * ms, ns) for number, start, ns in waits] +
+            [(f"SBatchConsumed_{number}", begin + at * ms, 1000) for number, at in consumed.items()]))
+    analyze("import", tmp_path / "logs", "-o", tmp_path / "x.lotus")
+    analyze("figure", "3", tmp_path / "x.lotus", "-o", tmp_path / "three")
+    with open(tmp_path / "three.csv", newline="") as file:
+        found = {(row["kind"], row["batch"]): float(row["start_ms"]) for row in csv.DictReader(file)}
+    assert found == {("preprocessed", "0"): 0, ("wait", "0"): 0, ("consumed", "0"): 110,
+                     ("preprocessed", "1"): 0, ("wait", "1"): 25, ("consumed", "1"): 120}
+    assert (tmp_path / "three.png").exists()
 
 
 def test_figure_needs_matplotlib_and_says_so(copies, tmp_path):

@@ -18,7 +18,7 @@ def epochs(rows, title):
         plot.bar(places, means, 0.6, color=style.COLOURS[0])
     for place, values in enumerate(times):
         plot.plot([place] * len(values), values, ".", color=style.GREY, markersize=4)
-        plot.annotate(f"{means[place]:.3g}", (place, max(values)), (4, 5), textcoords="offset points", ha="left", fontsize=8)
+        plot.annotate(f"{means[place]:.3g}", (place, max(values)), (0, 8), textcoords="offset points", ha="center", fontsize=8)
     style.ticks(plot, groups)
     plot.set_xlim(-0.6, len(groups) - 0.4)
     plot.set_ylim(0, 1.15 * max(map(max, times)))
@@ -70,17 +70,17 @@ def stacked(rows, title, name, label):
     if len(groups) == 1:
         return beside(shown, title, label)
     figure, plot = style.axes(title, width=max(6.4, 4.0 + 0.6 * len(groups)), height=max(3.6, 0.9 + 0.27 * len(shown)))
-    base = [0.0] * len(groups)
+    base, bars = [0.0] * len(groups), []
     for place, (key, values) in enumerate(shown.items()):
         colour = style.GREY if key.endswith(" others") else style.COLOURS[place % len(style.COLOURS)]
         heights = [values[group] for group in groups]
-        plot.bar(range(len(groups)), heights, 0.62, base, color=colour, label=key, edgecolor="white", linewidth=0.5)
+        bars.append(plot.bar(range(len(groups)), heights, 0.62, base, color=colour, edgecolor="white", linewidth=0.5))
         base = [low + height for low, height in zip(base, heights)]
     style.ticks(plot, groups)
     plot.set_ylabel(label)
     plot.grid(axis="y")
-    handles, labels = plot.get_legend_handles_labels()
-    plot.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1.01, 0.5))
+    # Explicit, and behind a space: Matplotlib leaves out labels that begin with an underscore, as __memcpy's.
+    plot.legend(bars[::-1], [f" {key}" for key in reversed(shown)], loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
 
 

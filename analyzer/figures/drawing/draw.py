@@ -17,7 +17,7 @@ import costs  # noqa: E402
 import style  # noqa: E402
 import timeline  # noqa: E402
 
-FIGURES = {"2": timeline.draw, "3": timeline.draw,
+FIGURES = {"2": timeline.draw, "3": timeline.out_of_order,
            "4": boxes.preprocessing, "5a": boxes.wait, "5b": boxes.delay,
            "6a": costs.epochs, "6b": costs.operation_times,
            "6c": costs.functions, "6d": costs.operations, "6e": costs.functions, "6f": costs.operations,

@@ -27,8 +27,10 @@ def draw(rows, title):
         if row["kind"] == "preprocessed":
             bar(plot, start, duration, lane, batch, whole / scale)
             ends[batch] = (start + duration, lane)
-        elif row["kind"] == "wait":
-            wait(plot, start, duration, lane, row["out_of_order"] == "1", batch)
+        elif row["kind"] == "wait" and row["out_of_order"] != "1":
+            plot.barh(lane, duration, BAR, start, color="#ECEFF2", edgecolor=style.GREY, hatch="////", linewidth=0.6)
+    early = [(float(row["start_ms"]) / scale, row["batch"]) for row in rows if row["kind"] == "wait" and row["out_of_order"] == "1"]
+    arrivals(plot, early, lanes.index("training") if early else 0, whole / scale)
     arrows(plot, rows, ends, lanes, scale)
     plot.set_yticks(range(len(lanes)), lanes)
     plot.set_ylim(len(lanes) - 0.4, -0.75)
@@ -45,12 +47,29 @@ def bar(plot, start, duration, lane, batch, whole):
         plot.text(start + duration / 2, lane, batch, ha="center", va="center", color="white", fontsize=8, weight="bold")
 
 
-def wait(plot, start, duration, lane, out_of_order, batch):
-    if out_of_order:
+def arrivals(plot, early, lane, whole):
+    """Marks of batches that come before their turn; those too close for a number each share a list of them."""
+    places = []
+    for start, batch in sorted(early):
         plot.plot(start, lane - 0.44, marker="v", markersize=6, color=style.WARNING, zorder=5, clip_on=False)
-        plot.text(start, lane - 0.56, batch, ha="center", va="bottom", color=style.WARNING, fontsize=7)
-    else:
-        plot.barh(lane, duration, BAR, start, color="#ECEFF2", edgecolor=style.GREY, hatch="////", linewidth=0.6)
+        if places and start - places[-1][0] < 0.025 * whole:
+            places[-1][1].append(batch)
+        else:
+            places.append((start, [batch]))
+    for start, batches in places:
+        plot.text(start, lane - 0.56, ", ".join(batches), ha="center", va="bottom", color=style.WARNING, fontsize=7)
+
+
+def out_of_order(rows, title):
+    """The last batch of these came first: for how long it lay ready, and behind which others."""
+    figure = draw(rows, title)
+    last = max((row for row in rows if row["kind"] == "wait"), key=lambda row: int(row["batch"]))["batch"]
+    times = {(row["kind"], row["batch"]): float(row["start_ms"]) for row in rows}
+    ready, consumed = times["wait", last], times["consumed", last]
+    behind = [batch for kind, batch in times if kind == "consumed" and ready < times[kind, batch] < consumed]
+    note = f"batch {last} is there, and waits {consumed - ready:.0f} ms behind {', '.join(behind)}"
+    figure.supxlabel(note, fontsize=8.5, color=style.WARNING, x=0.99, ha="right")
+    return figure
 
 
 def arrows(plot, rows, ends, lanes, scale):
@@ -78,4 +97,5 @@ def legend(plot, out_of_order):
                Line2D([], [], color=style.COLOURS[0], linewidth=2.4, marker="|", label="batch consumed")]
     if out_of_order:
         entries.append(Line2D([], [], color=style.WARNING, marker="v", linestyle="", label="arrives out of order"))
-    plot.legend(handles=entries, loc="lower right", ncols=len(entries), bbox_to_anchor=(1, 1.0))
+    plot.legend(handles=entries, loc="lower left", ncols=len(entries), bbox_to_anchor=(-0.01, 1.0), borderaxespad=0)
+    plot.set_title(plot.get_title("left"), pad=26)
