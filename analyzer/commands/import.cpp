@@ -81,7 +81,7 @@ void write_run(const Options& options, const lotustrace::Run& run, const Importe
         fmt::format("{} lines are damaged, and --strict was given: no trace was made", complaints.count()));
   out.close();
   if (complaints.count() > 0) say(fmt::format("{} lines of the logs are left out", complaints.count()));
-  say(fmt::format("wrote {}: {} processes, {} epochs, {} batches", escaped(target), importer.processes(),
+  say(fmt::format("wrote {} (processes: {}, epochs: {}, batches: {})", escaped(target), importer.processes(),
                   importer.epochs(), importer.batches()));
 }
 

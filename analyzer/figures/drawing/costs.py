@@ -44,6 +44,7 @@ def operations(rows, title):
 def counter(rows, title, name):
     counted = rows[0]["counter"]
     unit = "clockticks" if rows[0]["was_percent"] == "1" else ""
+    counted = counted.removesuffix("(%)").rstrip() if unit else counted
     if counted.lower().startswith("cpu time"):
         return stacked(rows, title, name, "CPU time in s")
     return stacked(rows, f"{title}: {counted}", name, f"{counted}{', in ' + unit if unit else ''}")
