@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "clock.hpp"
@@ -14,6 +14,8 @@
 
 namespace lotus::collector {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kSilent = 5 * kSecond;  // a collector that serves a program writes each second
 
@@ -91,74 +93,54 @@ std::string place_text(const Place& place, std::set<std::uint32_t>& told) {
   return told.insert(place.served_by).second ? text + status_text(*place.status) : text;
 }
 
-bool is_utf8_start(unsigned char byte) { return byte >= 0xc2 && byte <= 0xf4; }
-
-// Length of the UTF-8 sequence at `at`, 0 if there is none. Coarse: enough for what printers accept.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto first = static_cast<unsigned char>(text[at]);
-  if (first < 0x80) return 1;
-  if (!is_utf8_start(first)) return 0;
-  const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (text.size() - at < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((static_cast<unsigned char>(text[at + i]) & 0xc0) != 0x80) return 0;
-  const auto second = static_cast<unsigned char>(text[at + 1]);
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool surrogate = first == 0xed && second >= 0xa0;
-  return overlong || surrogate || (first == 0xf4 && second >= 0x90) ? 0 : length;
+template <class List, class Make>
+Json list_json(const List& list, Make make) {
+  Json json = Json::array();
+  for (const auto& entry : list) json.push_back(make(entry));
+  return json;
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (std::size_t at = 0; at < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0 || byte < 0x20) {
-      out += length == 0 ? "\\ufffd" : fmt::format("\\u{:04x}", byte);
-      ++at;
-      continue;
-    }
-    if (byte == '"' || byte == '\\') out += '\\';
-    out += text.substr(at, length);
-    at += length;
-  }
-  return out + '"';
+Json process_json(const ProcessStatus& p) {
+  return {{"pid", p.pid}, {"lost_events", p.lost}, {"fill_percent", p.fill_percent}, {"ended", p.dead}};
 }
 
-template <class List, class Write>
-std::string list_json(const List& list, Write write) {
-  std::string out = "[";
-  for (const auto& entry : list) out += (out.size() > 1 ? "," : "") + write(entry);
-  return out + "]";
+Json session_json(const SessionStatus& s) {
+  return {{"pid", s.pid},
+          {"file", s.path},
+          {"events", s.events},
+          {"events_per_s", s.events_a_second},
+          {"bytes", s.bytes},
+          {"lost_events", s.lost},
+          {"salvaged_events", s.salvaged},
+          {"damaged_records", s.damaged},
+          {"processes_ever", s.process_count},
+          {"stuck_s", s.stuck_s},
+          {"processes", list_json(s.processes, process_json)}};
 }
 
-std::string process_json(const ProcessStatus& p) {
-  return fmt::format(R"({{"pid":{},"lost_events":{},"fill_percent":{},"ended":{}}})", p.pid, p.lost,
-                     p.fill_percent, p.dead);
+Json closed_json(const ClosedStatus& c) {
+  return {{"file", c.path}, {"events", c.events}, {"lost_events", c.lost}};
 }
 
-std::string session_json(const SessionStatus& s) {
-  return fmt::format(
-      R"({{"pid":{},"file":{},"events":{},"events_per_s":{},"bytes":{},"lost_events":{},"salvaged_events":{},)"
-      R"("damaged_records":{},"processes_ever":{},"stuck_s":{},"processes":{}}})",
-      s.pid, quoted(s.path), s.events, s.events_a_second, s.bytes, s.lost, s.salvaged, s.damaged,
-      s.process_count, s.stuck_s, list_json(s.processes, process_json));
+Json place_json(const Place& place) {
+  Json json = {{"path", place.path},
+               {"exists", place.there},
+               {"problem", place.problem.empty() ? Json(nullptr) : Json(place.problem)},
+               {"served", place.served},
+               {"pid", place.served_by == 0 ? Json(nullptr) : Json(place.served_by)},
+               {"segments", place.segments}};
+  if (!place.status) return json;
+  json["silent_s"] = silent_seconds(*place.status);
+  json["sessions"] = list_json(place.status->sessions, session_json);
+  json["traces_closed"] = place.status->ended;
+  json["last_closed"] = list_json(place.status->closed, closed_json);
+  return json;
 }
 
-std::string closed_json(const ClosedStatus& c) {
-  return fmt::format(R"({{"file":{},"events":{},"lost_events":{}}})", quoted(c.path), c.events, c.lost);
-}
-
-std::string place_json(const Place& place) {
-  std::string out = fmt::format(
-      R"({{"path":{},"exists":{},"problem":{},"served":{},"pid":{},"segments":{})", quoted(place.path),
-      place.there, place.problem.empty() ? "null" : quoted(place.problem), place.served,
-      place.served_by == 0 ? "null" : std::to_string(place.served_by), place.segments);
-  if (place.status)
-    out += fmt::format(R"(,"silent_s":{},"sessions":{},"traces_closed":{},"last_closed":{})",
-                       silent_seconds(*place.status), list_json(place.status->sessions, session_json),
-                       place.status->ended, list_json(place.status->closed, closed_json));
-  return out + "}";
+// On one line; paths may hold any bytes.
+std::string json_text(const std::vector<Place>& places) {
+  const Json json = {{"schema", 1}, {"directories", list_json(places, place_json)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -173,7 +155,7 @@ ExitCode show_status(const Options& options) {
   std::string text;
   std::set<std::uint32_t> told;
   if (options.json) {
-    text = fmt::format("{{\"schema\":1,\"directories\":{}}}\n", list_json(places, place_json));
+    text = json_text(places);
   } else {
     for (const Place& place : places) text += place_text(place, told);
     if (text.empty()) text = "nobody serves, and nothing waits: no directory for segments is there\n";

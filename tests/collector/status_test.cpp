@@ -72,6 +72,13 @@ TEST_CASE("nobody serves: exit code 3, and nothing is made") {
   CHECK_FALSE(exists(absent));
 }
 
+TEST_CASE("a path of any bytes is told as JSON") {
+  const Place place;
+  const std::string odd = place.outputs / "\xff\n\"";
+  const std::string said = CollectorProgram({"--status", "--json", "--dir", odd}, place.log).wait().said;
+  CHECK(has(said, "/\xef\xbf\xbd\\n\\\"\",\"exists\":false,\"problem\":null"));
+}
+
 TEST_CASE("segments that wait are counted") {
   const Place place;
   wait_for(in_child([&] {

@@ -9,7 +9,7 @@ import harness
 
 ROOMS = ("preload", "collector", "analyzer")
 # Dependencies that have one home each, by the beginning of what is included.
-HOMES = {"zstd": ROOMS, "nlohmann": ("analyzer",), "fmt": ("collector", "analyzer"),
+HOMES = {"zstd": ROOMS, "nlohmann": ("collector", "analyzer"), "fmt": ("collector", "analyzer"),
          "CLI": ("collector", "analyzer"), "libunwind": ("collector",), "elfutils": ("collector",)}
 SOURCES = ("include", *ROOMS, "tests", "bench")
 
