@@ -61,7 +61,7 @@ void Importer::run() {
   // What is left: logs without batches, and what a worker did for a batch that it never finished.
   for (auto& list : sources_)
     for (auto& source : list)
-      while (fill(*source)) write_block(process_of(source->file.name.pid), *source, 0, 0);
+      while (fill(*source)) write_block(process_of(source->file.name.pid), *source, {});
   finish();
 }
 

@@ -40,6 +40,7 @@ class Importer {
   struct Process;
   struct Source;
   struct Training;
+  struct Fetching;
 
   void define_all();
   void define_process(Process& process, const std::string& directory);
@@ -50,15 +51,14 @@ class Importer {
   void begin_worker(std::uint32_t pid, const PlannedWorker& worker);
 
   void write_steps(Training& training, std::int64_t until);
-  void write_step(Training& training, const Step& step);
+  void write_step(Training& training, const Step& logged);
   static void write_leave(Process& process, const Step& step);
   void write_received(Training& training, const Step& step);
   void write_pins(Training& training);
   void write_blocks(Source& source, const PlannedEpoch& epoch);
   bool fill(Source& source);
-  void write_block(Process& process, Source& source, std::uint64_t iterator, std::uint64_t reset);
-  void enter(Process& process, const Source& source, const BlockSpan& span, std::uint64_t iterator,
-             std::uint64_t reset);
+  void write_block(Process& process, Source& source, const Fetching& fetching);
+  void enter(Process& process, const Source& source, const BlockSpan& span, const Fetching& fetching);
   std::uint64_t op_of(Process& process, const Source& source, const BlockSpan& span);
   void write_out();
   void finish();

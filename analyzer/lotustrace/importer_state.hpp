@@ -25,6 +25,12 @@ struct Importer::Process {
   bool working = false;                      // a worker loop is open
 };
 
+// What a batch is made for.
+struct Importer::Fetching {
+  std::uint64_t iterator = 0, reset = 0;  // iterator 0: the batch is a worker's own
+  std::int64_t until = INT64_MAX;         // the training process, which makes it itself, waits no longer
+};
+
 // A worker's log and its next batch.
 struct Importer::Source {
   Source(const LogFile& log, const std::vector<std::size_t>& epochs)

@@ -38,9 +38,11 @@ void Importer::write_received(Training& training, const Step& step) {
                                    step.outstanding.value_or(kNotKnown));
 }
 
-void Importer::write_step(Training& training, const Step& step) {
+void Importer::write_step(Training& training, const Step& logged) {
   Process& process = process_of(training.plan.pid);
   ThreadWriter& thread = process.main;
+  Step step = logged;
+  step.at = process.now = std::max(process.now, step.at);  // a thread's records are in order of time
   const std::uint64_t at = ticks_of(step.at);
   const auto& [iterator, reset, batch] = step.batch;
   switch (step.what) {
@@ -58,11 +60,10 @@ void Importer::write_step(Training& training, const Step& step) {
       write_received(training, step);
       return thread.record<Kind::leave>(at);
     case Step::What::fetch:
-      process.now = step.at;
       if (const PlannedEpoch* epoch = training.epoch_of(step.batch)) {
         for (auto& source : sources_[epoch->directory])
           if (source->file.name.pid == training.plan.pid && fill(*source))
-            write_block(process, *source, iterator, reset);
+            write_block(process, *source, {iterator, reset, step.until});
       }
       return;
     case Step::What::queued:
@@ -122,16 +123,16 @@ bool Importer::fill(Source& source) {
 
 void Importer::write_blocks(Source& source, const PlannedEpoch& epoch) {
   while (fill(source) && source.epoch() <= epoch.epoch)
-    write_block(process_of(source.file.name.pid), source, 0, epoch.reset);
+    write_block(process_of(source.file.name.pid), source, {0, epoch.reset});
 }
 
-// With iterator 0 the batch is a worker's own.
-void Importer::write_block(Process& process, Source& source, std::uint64_t iterator, std::uint64_t reset) {
+void Importer::write_block(Process& process, Source& source, const Fetching& fetching) {
   source.ready = false;
   auto& spans = source.block.spans;
   add_samples(spans);
   for (const BlockSpan& odd : nest(spans))
-    complaints_.add(source.file.path, odd.line, "overlaps another record in part; it is left out");
+    complaints_.add(source.file.path, odd.line,
+                    "overlaps another record in part, or lies inside too many; it is left out");
   std::vector<std::int64_t> open;
   const auto close_until = [&](const BlockSpan* next) {
     while (!open.empty() && (next == nullptr || (open.back() <= next->start && open.back() < next->end))) {
@@ -142,23 +143,25 @@ void Importer::write_block(Process& process, Source& source, std::uint64_t itera
   };
   for (const BlockSpan& span : spans) {
     close_until(&span);
-    if (span.start < process.now) {
+    if (span.start < process.now || span.end > fetching.until) {
       complaints_.add(source.file.path, span.line,
-                      "begins before the batch before it has ended; it is left out");
+                      span.start < process.now
+                          ? "begins before the batch before it has ended; it is left out"
+                          : "ends after the wait for its batch has ended; it is left out");
       continue;
     }
     process.now = span.start;
-    enter(process, source, span, iterator, reset);
+    enter(process, source, span, fetching);
     open.push_back(span.end);
   }
   close_until(nullptr);
 }
 
-void Importer::enter(Process& process, const Source& source, const BlockSpan& span, std::uint64_t iterator,
-                     std::uint64_t reset) {
+void Importer::enter(Process& process, const Source& source, const BlockSpan& span,
+                     const Fetching& fetching) {
   const std::uint64_t at = ticks_of(span.start);
   if (span.what == What::fetch)
-    process.main.record<Kind::fetch>(at, iterator, reset, span.batch);
+    process.main.record<Kind::fetch>(at, fetching.iterator, fetching.reset, span.batch);
   else if (span.what == What::sample)
     process.main.record<Kind::sample>(at, -1);
   else

@@ -33,7 +33,7 @@ std::string LogName::text() const {
 }
 
 std::optional<LogName> parse_log_name(std::string_view name) {
-  static const std::regex kPattern("(.*)_(worker|main)_pid_([0-9]{1,9})");
+  static const std::regex kPattern("(.*)_(worker|main)_pid_([1-9][0-9]{0,8})");
   Match match;
   if (!matches(name, match, kPattern)) return std::nullopt;
   return LogName{match[1].str(), number_of<std::uint32_t>(match, 3), match[2] == "main"};

@@ -81,13 +81,17 @@ class Steps {
 
   void add(What what, std::int64_t at, std::uint64_t batch, std::size_t stay, std::uint64_t expected = 0) {
     ordered_.push_back(
-        {{what, at, {name_.iterator, name_.reset, batch}, expected, inline_fetch_, std::nullopt}, stay});
+        {{what, at, {name_.iterator, name_.reset, batch}, expected, inline_fetch_, std::nullopt, INT64_MAX},
+         stay});
   }
 
   void add_stay(const Stay& stay, std::size_t number) {
     add(What::enter, stay.start, stay.batch, number);
     if (stay.waited && !inline_fetch_) add(What::got, stay.got, stay.batch, number, stay.batch);
-    if (inline_fetch_) add(What::fetch, stay.start, stay.batch, number);
+    if (inline_fetch_) {
+      add(What::fetch, stay.start, stay.batch, number);
+      ordered_.back().step.until = stay.end;
+    }
     add(stay.consumed ? What::leave : What::abandon, stay.end, stay.batch, number);
   }
 

@@ -32,6 +32,7 @@ struct Step {
   std::uint64_t expected = 0;                // arrive, got: the batch that is waited for
   bool inline_fetch = false;                 // leave, abandon: the training process itself made the batch
   std::optional<std::uint64_t> outstanding;  // arrive, got, queued: batches asked for and not received so far
+  std::int64_t until = INT64_MAX;            // fetch: when the wait for it ends
 };
 
 // The batches of an epoch, in the order in which the thread dealt with them. Batches that were served from

@@ -9,6 +9,7 @@ namespace {
 using What = BlockSpan::What;
 
 constexpr std::size_t kLongest = 1 << 20;  // lines of a block; more come from a log without batches
+constexpr std::size_t kDeepest = 256;      // spans within each other; every chunk names those that are open
 
 What what_of(LineKind kind) {
   switch (kind) {
@@ -100,7 +101,7 @@ std::vector<BlockSpan> nest(std::vector<BlockSpan>& spans) {
   std::vector<BlockSpan> open, kept, odd;
   for (const BlockSpan& span : spans) {
     while (!open.empty() && open.back().end <= span.start && open.back().end < span.end) open.pop_back();
-    if (!open.empty() && span.end > open.back().end) {
+    if (open.size() >= kDeepest || (!open.empty() && span.end > open.back().end)) {
       odd.push_back(span);
       continue;
     }

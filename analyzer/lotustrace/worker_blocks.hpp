@@ -51,7 +51,7 @@ class WorkerBlocks {
 void add_samples(std::vector<BlockSpan>& spans);
 
 // Puts outer spans before inner ones. Those that overlap another one without lying inside it, which happens
-// when the clock was set, are taken out and returned.
+// when the clock was set, are taken out and returned; so are those that lie inside absurdly many.
 std::vector<BlockSpan> nest(std::vector<BlockSpan>& spans);
 
 }  // namespace lotus::analyzer::lotustrace

@@ -29,6 +29,8 @@ Json parse(const std::string& path) {
     return Json::parse(file);
   } catch (const Json::parse_error& error) {
     throw Unusable(fmt::format("{}: byte {}: is no JSON; expected {}", escaped(path), error.byte, kForm));
+  } catch (const Json::exception&) {  // out_of_range is no parse_error
+    fail(path, "holds a number that is too large");
   }
 }
 

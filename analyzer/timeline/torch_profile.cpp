@@ -16,6 +16,15 @@ namespace {
 
 // Times before this (2001) do not count from the epoch.
 constexpr std::int64_t kEarliest = 1'000'000'000'000'000'000;
+// Later ones (2116) are none; below, a time and a duration can be added.
+constexpr std::int64_t kLatest = INT64_MAX / 2;
+
+// None: it is no time.
+std::optional<std::int64_t> moved(std::int64_t time, std::int64_t base) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(time, base, &sum) || sum < 0 || sum > kLatest) return std::nullopt;
+  return sum;
+}
 
 // UTC.
 std::string time_text(std::int64_t ns) {
@@ -52,13 +61,17 @@ TorchProfile::TorchProfile(std::string path) : path_(std::move(path)) {
                     "torch.profiler's export_chrome_trace()",
                     escaped(path_), file.listed ? "event with a time" : "traceEvents"));
   base_ = file.base_ns.value_or(0);
-  first_ += base_;
-  last_ += base_;
-  if (first_ < kEarliest)
+  const auto first = moved(first_, base_), last = moved(last_, base_);
+  if (first.value_or(0) < kEarliest)
     throw Unusable(
         fmt::format("{}: its times count from the start of the profiler, and it does not say when that "
                     "was; profile with a PyTorch that was built with Kineto",
                     escaped(path_)));
+  if (!last)
+    throw Unusable(fmt::format(
+        "{}: it has times after the year 2115; is it the file that the profiler exported?", escaped(path_)));
+  first_ = *first;
+  last_ = *last;
 }
 
 void TorchProfile::scan(const ProfileEvent& event) {
@@ -90,10 +103,10 @@ void TorchProfile::check_same_run(const std::string& trace, std::int64_t first, 
 
 void TorchProfile::each(const std::function<void(const ProfileEvent&)>& show) const {
   read_profile_events(path_, [&](const ProfileEvent& event) {
-    if (!event.start || base_ == 0) return show(event);
-    ProfileEvent moved = event;
-    *moved.start += base_;
-    show(moved);
+    if (!event.start) return show(event);
+    ProfileEvent there = event;
+    there.start = moved(*event.start, base_);
+    show(there);
   });
 }
 

@@ -28,6 +28,7 @@ class Tokens : public json::json_sax_t {
 
   ProfileFile file;
   std::size_t wrong_at = 0;  // byte, from 1
+  bool too_deep = false;
 
   bool null() override { return value("null"); }
   bool boolean(bool truth) override { return value(truth ? "true" : "false"); }
@@ -62,6 +63,7 @@ class Tokens : public json::json_sax_t {
 
  private:
   static constexpr int kNowhere = -1;
+  static constexpr int kDeepest = 500;  // what shows a value again calls itself for each bracket in it
 
   bool captures() const { return event_depth_ != kNowhere && depth_ > event_depth_; }
 
@@ -85,6 +87,7 @@ class Tokens : public json::json_sax_t {
   }
 
   bool start(char bracket) {
+    if (depth_ >= kDeepest) return !(too_deep = true);
     if (captures()) {
       separate();
       json_ += bracket;
@@ -186,7 +189,13 @@ ProfileFile read_profile_events(const std::string& path,
     show(event);
   };
   Tokens tokens(watched);
-  if (!json::sax_parse(file.get(), &tokens))
+  const bool parsed = json::sax_parse(file.get(), &tokens);
+  if (tokens.too_deep)
+    throw Unusable(
+        fmt::format("{}: has too many brackets inside each other; is it the file that the profiler "
+                    "exported?",
+                    escaped(path)));
+  if (!parsed)
     throw Unusable(
         fmt::format("{}: is no JSON at byte {}; is it the file that the profiler exported, and whole?",
                     escaped(path), tokens.wrong_at));
@@ -199,7 +208,7 @@ std::optional<std::int64_t> ns_of_micros(std::string_view text) {
   const char* const last = text.data() + text.size();
   const bool negative = !text.empty() && text[0] == '-';
   auto [at, error] = std::from_chars(text.data() + (negative ? 1 : 0), last, whole);
-  if (error != std::errc() || whole > kMost) return std::nullopt;
+  if (error != std::errc() || whole < 0 || whole > kMost) return std::nullopt;
   std::int64_t ns = whole * 1000;
   if (at != last && *at == '.') {
     std::int64_t place = 100;
@@ -209,8 +218,8 @@ std::optional<std::int64_t> ns_of_micros(std::string_view text) {
   // With an exponent.
   double micros = 0;
   const auto [end, wrong] = std::from_chars(text.data(), last, micros);
-  if (wrong != std::errc() || end != last || std::abs(micros) > static_cast<double>(kMost))
-    return std::nullopt;
+  const bool plausible = std::abs(micros) <= static_cast<double>(kMost);  // not a number is not
+  if (wrong != std::errc() || end != last || !plausible) return std::nullopt;
   return std::llround(micros * 1000);
 }
 

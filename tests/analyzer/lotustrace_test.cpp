@@ -207,6 +207,42 @@ TEST_CASE("lotustrace: without a DataLoader's workers there are operations only"
   CHECK(json["batches"]["count"] == 0);
 }
 
+TEST_CASE("lotustrace: no process has the number 0") {
+  const TemporaryDirectory logs;
+  logs.write("log_main_pid_0", line("SBatchWait_0", 1, 2));
+  CHECK(names(refusal(logs), "holds no LotusTrace logs"));
+}
+
+TEST_CASE("lotustrace: a training process that makes batches itself does one thing after the other") {
+  const TemporaryDirectory logs;
+  logs.write("log_worker_pid_100", line("SCrop", 1, 2) + line("SBatchPreprocessed_0", 0, 5) +
+                                       line("SCrop", 11, 9) + line("SBatchPreprocessed_1", 10, 12));
+  logs.write("log_main_pid_100", line("SBatchWait_0", 0, 5) + instant("SBatchQueued_0", 2) +
+                                     instant("SBatchConsumed_0", 5) + line("SBatchWait_1", 10, 6) +
+                                     instant("SBatchConsumed_1", 16));
+  const ImportedTrace made = import_logs(logs.path());
+  REQUIRE(made.complaints.size() == 3);  // the batch, its sample, the operation
+  CHECK(names(made.complaints[0], "log_worker_pid_100:4: ends after the wait for its batch has ended"));
+  Trace trace(made.file->path());
+  Seen seen;
+  CHECK(show(trace, seen).unmatched_leaves == 0);
+  for (const auto& span : seen.spans) CHECK(span.ms <= 6);
+}
+
+TEST_CASE("lotustrace: records inside each other without end make no trace without end") {
+  const TemporaryDirectory logs;
+  std::string worker;
+  for (int i = 0; i < 20'000; ++i) worker += line("SCrop", 1, 2);
+  logs.write("log_worker_pid_9", worker);
+  const ImportedTrace made = import_logs(logs.path());
+  CHECK(made.complaints.size() == lotustrace::Complaints::kTold);
+  CHECK(names(made.complaints[0], "lies inside too many"));
+  Trace trace(made.file->path());
+  Seen seen;
+  CHECK(show(trace, seen).damage.count == 0);
+  CHECK(seen.spans.size() == 256 + 1);  // the worker itself
+}
+
 TEST_CASE("lotustrace: export writes what was imported, line for line") {
   const TemporaryDirectory logs;
   write_five_batches(logs, "");

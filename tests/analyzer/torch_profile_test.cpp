@@ -45,7 +45,8 @@ TEST_CASE("µs as decimal text become ns, exactly") {
   CHECK(ns_of_micros("0.0019") == 1);
   CHECK(ns_of_micros("-1.5") == -1500);
   CHECK(ns_of_micros("1.5e3") == 1'500'000);
-  for (const char* text : {"", "-", "x", "1x", "1e300", "99999999999999999999"})
+  for (const char* text :
+       {"", "-", "x", "1x", "1e300", "nan", "99999999999999999999", "--9223372036854775807"})
     CHECK_MESSAGE(!ns_of_micros(text).has_value(), text);
 }
 
@@ -98,6 +99,32 @@ TEST_CASE("what is no profile is an error that says so") {
       complaint(R"([{"name":"aten::randn","ph":"X","ts":227,"dur":32432,"tid":1,"pid":"CPU functions"}])"),
       "does not say when that was"));
   CHECK_THROWS_AS(TorchProfile("/nonexistent.json"), Unusable);
+}
+
+TEST_CASE("times that cannot be are refused, or left out where they are an event's own affair") {
+  const std::string span = R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1700000000000000,"dur":1},)";
+  const std::string based = R"({"baseTimeNanoseconds":9000000000000000000,"traceEvents":[)";
+  CHECK(says(complaint(based + span + "{}]}"), "does not say when that was"));
+  const std::string late = R"({"ph":"X","name":"b","ts":3999999999999999})";
+  CHECK(says(complaint(R"({"baseTimeNanoseconds":1000000000000000000,"traceEvents":[)" + span + late + "]}"),
+             "after the year 2115"));
+  const std::string odd = R"({"ph":"i","name":"b","ts":-3999999999999999})";
+  for (const std::string base : {"0", "100000000000000000"}) {
+    const auto events =
+        events_of(R"({"baseTimeNanoseconds":)" + base + R"(,"traceEvents":[)" + span + odd + "]}");
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].start.has_value());
+    CHECK(!events[1].start.has_value());
+  }
+}
+
+TEST_CASE("brackets inside each other: as many as a profile has, and not without end") {
+  const auto nested = [](std::size_t depth) {
+    return R"([{"ph":"X","ts":1700000000000000,"args":{"deep":)" + std::string(depth, '[') +
+           std::string(depth, ']') + "}}]";
+  };
+  CHECK(events_of(nested(100)).size() == 1);
+  CHECK(says(complaint(nested(1'000'000)), "too many brackets"));
 }
 
 TEST_CASE("a profile of another run is refused: by time, by process") {

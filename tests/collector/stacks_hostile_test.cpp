@@ -6,7 +6,9 @@
 #include <cstring>
 #include <random>
 
+#include "log.hpp"
 #include "names/named_library.hpp"
+#include "names/namer.hpp"
 #include "stacks/process_stacks.hpp"
 #include "support/snapshots.hpp"
 
@@ -183,6 +185,25 @@ TEST_CASE("definitions that make no sense") {
     for (std::uint8_t& byte : noise) byte = static_cast<std::uint8_t>(random());
     define(fixture.process, noise);
   }
+}
+
+TEST_CASE("a restored location in a binary that was never defined needs no name") {
+  Fixture fixture;
+  fixture.stacks.binaries.restore(1, "/lib/one.so", "");
+  std::uint64_t id = 0;
+  for (const std::uint64_t binary : {std::uint64_t{1}, std::uint64_t{2}, kCommonSpace, ~std::uint64_t{0}})
+    for (const std::uint64_t offset : {std::uint64_t{4096}, std::uint64_t{7} << kBinaryBits}) {
+      if (binary == 1 && offset == 4096) continue;  // inside
+      Record location{};
+      location.kind = Kind::location;
+      location.u[0] = ++id;
+      location.u[1] = binary;
+      location.u[2] = offset;
+      fixture.stacks.store.restore(location);
+    }
+  CHECK(fixture.stacks.store.unnamed().empty());
+  Log log("", Log::Where::nowhere, true);
+  name_locations(fixture.stacks, log);
 }
 
 TEST_CASE("a pipe in the place of a binary holds nothing up") {

@@ -1,11 +1,12 @@
-// Runs a fuzz target without libFuzzer: its seeds as they are, then changed at random, always in the same
-// way.
+// Runs a fuzz target without libFuzzer: its seeds and its corpus as they are, then changed at random, always
+// in the same way.
 //
-//   fuzz-TARGET [SECONDS]        default: 5
+//   fuzz-TARGET [SECONDS]        default: 3
 //   fuzz-TARGET --seeds DIR      writes the seeds there
 //   fuzz-TARGET FILE...          runs these inputs
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -14,53 +15,64 @@
 
 using namespace lotus::fuzz;
 
+// Of targets that know the form of their inputs.
+extern "C" [[gnu::weak]] std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                                             std::size_t most, unsigned seed);
+
 namespace {
 
-using Random = std::mt19937_64;
 using Clock = std::chrono::steady_clock;
 
-std::uint64_t awkward(Random& random) {
-  switch (random() % 6) {
+std::mt19937_64 chance;  // NOLINT: seeded with each input's number, so that all runs are alike
+
+std::uint64_t awkward() {
+  switch (chance() % 6) {
     case 0:
-      return random() % 256;
+      return chance() % 256;
     case 1:
-      return ~std::uint64_t{0} - random() % 64;
+      return ~std::uint64_t{0} - chance() % 64;
     case 2:
-      return std::uint64_t{1} << (random() % 64);
+      return std::uint64_t{1} << (chance() % 64);
     case 3:
-      return 64 * (random() % 4096);
+      return 64 * (chance() % 4096);
     default:
-      return random();
+      return chance();
   }
 }
 
-void change(Bytes& bytes, Random& random) {
+void change(Bytes& bytes) {
   if (bytes.empty()) return;
-  const std::size_t at = random() % bytes.size();
-  const std::uint64_t value = awkward(random);
-  switch (random() % 5) {
+  const std::size_t at = chance() % bytes.size();
+  const std::uint64_t value = awkward();
+  switch (chance() % 5) {
     case 0:
       bytes[at] = static_cast<std::uint8_t>(value);
       return;
     case 1:
       std::memcpy(&bytes[at], &value,
-                  std::min<std::size_t>(bytes.size() - at, std::size_t{1} << (random() % 4)));
+                  std::min<std::size_t>(bytes.size() - at, std::size_t{1} << (chance() % 4)));
       return;
     case 2: {  // another part of it
-      const std::size_t from = random() % bytes.size();
+      const std::size_t from = chance() % bytes.size();
       std::memmove(&bytes[at], &bytes[from],
-                   std::min<std::size_t>(random() % 200, bytes.size() - std::max(at, from)));
+                   std::min<std::size_t>(chance() % 200, bytes.size() - std::max(at, from)));
       return;
     }
     case 3:
-      bytes.resize(bytes.size() - random() % std::min<std::size_t>(bytes.size(), 100));
+      bytes.resize(bytes.size() - chance() % std::min<std::size_t>(bytes.size(), 100));
       return;
     default:
-      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ (1u << (random() % 8)));
+      bytes[at] = static_cast<std::uint8_t>(bytes[at] ^ (1u << (chance() % 8)));
   }
 }
 
-Bytes read_file(const char* path) {
+void change_by_form(Bytes& bytes) {
+  const std::size_t size = bytes.size();
+  bytes.resize(2 * size + 4096);
+  bytes.resize(LLVMFuzzerCustomMutator(bytes.data(), size, bytes.size(), static_cast<unsigned>(chance())));
+}
+
+Bytes read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -74,15 +86,31 @@ void write_seeds(const std::string& directory) {
         .write(reinterpret_cast<const char*>(seed.data()), static_cast<std::streamsize>(seed.size()));
 }
 
+// What the repository holds of inputs that were found: they led to crashes once, or reach far.
+std::vector<Bytes> corpus() {
+  std::vector<std::string> paths;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(LOTUS_FUZZ_CORPUS, none))
+    paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Bytes> all;
+  for (const std::string& path : paths) all.push_back(read_file(path));
+  return all;
+}
+
 std::uint64_t run_changed(double seconds) {
-  const std::vector<Bytes> all = seeds();
+  std::vector<Bytes> all = seeds();
+  for (Bytes& found : corpus()) all.push_back(std::move(found));
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   std::uint64_t runs = 0;
   for (const Bytes& seed : all) run(seed);
   for (; Clock::now() < end; ++runs) {
-    Random random(runs);
+    chance.seed(runs);
     Bytes bytes = all[runs % all.size()];
-    for (std::uint64_t n = 1 + random() % 12; n > 0; --n) change(bytes, random);
+    if (LLVMFuzzerCustomMutator != nullptr)
+      change_by_form(bytes);
+    else
+      for (std::uint64_t n = 1 + chance() % 12; n > 0; --n) change(bytes);
     run(bytes);
   }
   return runs;
@@ -90,8 +118,16 @@ std::uint64_t run_changed(double seconds) {
 
 }  // namespace
 
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most) {
+  Bytes bytes(data, data + size);
+  for (std::uint64_t n = 1 + chance() % 12; n > 0; --n) change(bytes);
+  bytes.resize(std::min(bytes.size(), most));
+  std::copy(bytes.begin(), bytes.end(), data);
+  return bytes.size();
+}
+
 int main(int argc, char** argv) {
-  const std::string first = argc > 1 ? argv[1] : "5";
+  const std::string first = argc > 1 ? argv[1] : "3";
   if (first == "--seeds" && argc == 3) {
     write_seeds(argv[2]);
     return 0;
