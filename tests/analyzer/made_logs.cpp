@@ -12,7 +12,7 @@ namespace lotus::analyzer::test {
 namespace fs = std::filesystem;
 
 TemporaryDirectory::TemporaryDirectory() {
-  path_ = "/tmp/lotus-analyzer-test-XXXXXX";
+  path_ = temporary_place() + "/lotus-analyzer-test-XXXXXX";
   if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary directory: " + path_);
 }
 

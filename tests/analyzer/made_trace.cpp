@@ -11,8 +11,13 @@
 
 namespace lotus::analyzer::test {
 
+std::string temporary_place() {
+  const char* const place = std::getenv("TMPDIR");
+  return place != nullptr && *place == '/' ? place : "/tmp";
+}
+
 TemporaryFile::TemporaryFile(const Bytes& bytes, const std::string& suffix) {
-  path_ = "/tmp/lotus-analyzer-test-XXXXXX" + suffix;
+  path_ = temporary_place() + "/lotus-analyzer-test-XXXXXX" + suffix;
   const int descriptor = ::mkstemps(path_.data(), static_cast<int>(suffix.size()));
   if (descriptor < 0) throw std::runtime_error("no temporary file: " + path_);
   const auto written = ::write(descriptor, bytes.data(), bytes.size());

@@ -29,6 +29,9 @@ void append(Bytes& bytes, const T& value) {
   bytes.insert(bytes.end(), from, from + sizeof value);
 }
 
+// $TMPDIR, or /tmp.
+std::string temporary_place();
+
 // A file with some bytes, removed with the object.
 class TemporaryFile {
  public:

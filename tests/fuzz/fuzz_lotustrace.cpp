@@ -2,9 +2,10 @@
 //
 // An input is text: a line ">NAME" begins the log NAME, a path below a directory; the lines behind it are its
 // own.
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <memory>
 
 #include "fuzz.hpp"
 #include "made_logs.hpp"
@@ -19,38 +20,64 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFiles = 16;
+constexpr std::size_t kMostFiles = 16, kLongestName = 255;
 
-bool may_be_in_a_name(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '_' || c == '/';
-}
-
-// Below `root`, whatever the input says.
-fs::path path_in(const fs::path& root, std::string_view name) {
-  std::string kept;
-  for (const char c : name.substr(0, 64))
-    if (may_be_in_a_name(c)) kept += c;
-  return root / fs::path(kept).relative_path();
-}
-
-void write_logs(const fs::path& root, std::string_view text) {
-  std::ofstream file;
-  std::size_t files = 0;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n') + (text.find('\n') == text.npos ? 0 : 1));
-    text.remove_prefix(line.empty() ? text.size() : line.size());
-    if (!line.starts_with('>')) {
-      file.write(line.data(), static_cast<std::streamsize>(line.size()));
-      continue;
+// The logs of an input, as find_runs() finds them on a disk, which would be slow here.
+class Logs {
+ public:
+  explicit Logs(std::string_view text) {
+    while (!text.empty() && files_.size() < kMostFiles) {
+      const std::size_t next = text.find("\n>", 1);
+      add(text.substr(0, next == text.npos ? next : next + 1));
+      text.remove_prefix(next == text.npos ? text.size() : next + 1);
     }
-    file = std::ofstream();
-    if (++files > kMostFiles) return;
-    const fs::path path = path_in(root, line.substr(1));
-    std::error_code ignored;
-    fs::create_directories(path.parent_path(), ignored);
-    file.open(path, std::ios::app);
   }
-}
+
+  // Throws Unusable.
+  std::vector<lotustrace::Run> runs() const {
+    std::map<std::string, lotustrace::Run> found;
+    for (const auto& [name, logs] : directories_) {
+      const fs::path path(name);
+      const auto part = lotustrace::parse_part(path.filename().string());
+      auto& directories = found[(part ? path.parent_path() : path).string()].directories;
+      directories.push_back(logs);
+      directories.back().path = name;
+      if (part) directories.back().part = *part;
+    }
+    std::vector<lotustrace::Run> runs;
+    for (auto& [home, run] : found) {
+      run.configuration = lotustrace::parse_configuration(home);
+      std::stable_sort(run.directories.begin(), run.directories.end(),
+                       [](const auto& a, const auto& b) { return a.part < b.part; });
+      runs.push_back(std::move(run));
+    }
+    return runs;
+  }
+
+ private:
+  // ">NAME\n" and the lines of the log.
+  void add(std::string_view text) {
+    const std::size_t end = text.find('\n');
+    if (end == text.npos || end > kLongestName || text[0] != '>') return;
+    const fs::path path = "/logs/" + std::string(text.substr(1, end - 1));
+    const auto name = lotustrace::parse_log_name(path.filename().string());
+    if (!name) return;
+    auto& directory = directories_[path.parent_path().string()];
+    auto& files = name->main ? directory.main : directory.workers;
+    const bool second = std::any_of(files.begin(), files.end(), [&](const lotustrace::LogFile& other) {
+      return name->main || other.name.pid == name->pid;
+    });
+    if (second) return;
+    text.remove_prefix(end + 1);
+    files_.push_back(std::make_unique<fuzz::MemoryFile>(fuzz::Bytes(text.begin(), text.end())));
+    files.push_back({files_.back()->path(), *name});
+    std::sort(files.begin(), files.end(),
+              [](const auto& a, const auto& b) { return a.name.pid < b.name.pid; });
+  }
+
+  std::map<std::string, lotustrace::LogDirectory> directories_;
+  std::vector<std::unique_ptr<fuzz::MemoryFile>> files_;
+};
 
 class InOrder : public Visitor {
  public:
@@ -120,17 +147,16 @@ std::vector<fuzz::Bytes> fuzz::seeds() {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const TemporaryDirectory place;
-  const fs::path root = fs::path(place.path()) / "logs";
-  fs::create_directories(root);
-  write_logs(root, {reinterpret_cast<const char*>(data), size});
+  const Logs logs({reinterpret_cast<const char*>(data), size});
+  std::vector<lotustrace::Run> runs;
   try {
-    for (const auto& run : lotustrace::find_runs({root.string()})) {
-      const fuzz::MemoryFile trace;
-      if (import_run(run, trace.path())) check_trace(trace.path());
-    }
+    runs = logs.runs();
   } catch (const Unusable&) {
+    return 0;
   }
-  fs::remove_all(root);
+  for (const auto& run : runs) {
+    const fuzz::MemoryFile trace;
+    if (import_run(run, trace.path())) check_trace(trace.path());
+  }
   return 0;
 }

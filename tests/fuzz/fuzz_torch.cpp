@@ -54,7 +54,7 @@ void draw_perfetto(const Trace& trace, const Numbering& numbering, Lanes lanes, 
 std::vector<fuzz::Bytes> fuzz::seeds() {
   const std::string old_form = R"({"schemaVersion":1,"traceEvents":[
 {"ph":"M","name":"process_name","pid":100,"tid":0,"args":{"name":"python"}},
-{"ph":"M","name":"thread_name","pid":100,"tid":100,"args":{"name":"thread 100 (python)"
+{"ph":"M","name":"thread_name","pid":100,"tid":100,"args":{"name":"thread 100, python"
 }
 },
 {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":100,"tid":100,"ts":1700000000001000.25,"dur":2.5,"args":{"External id":7,"Input Dims":[[2,3],[]],"scale":1.5,"flag":true,"none":null}},
@@ -66,12 +66,13 @@ std::vector<fuzz::Bytes> fuzz::seeds() {
 ],"traceName":"a.json"
 }
 )";
-  const std::string new_form = R"({"baseTimeNanoseconds":1699999999000000000,"displayTimeUnit":"ms","traceEvents":[
+  const std::string new_form =
+      R"({"baseTimeNanoseconds":1699999999000000000,"displayTimeUnit":"ms","traceEvents":[
 {"ph":"X","cat":"user_annotation","name":"step \"1\" é","pid":100,"tid":101,"ts":1001000.25,"dur":-1},
 {"ph":"X","cat":"python_function","name":"f","pid":"Spans","tid":{"x":[]},"ts":1.001e6,"dur":1}
 ]}
 )";
-return {{old_form.begin(), old_form.end()}, {new_form.begin(), new_form.end()}};
+  return {{old_form.begin(), old_form.end()}, {new_form.begin(), new_form.end()}};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
