@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "commands/command.hpp"
+#include "commands/trace_copy.hpp"
 #include "recover/account.hpp"
 #include "text/escape.hpp"
 #include "trace/error.hpp"
@@ -46,10 +46,7 @@ std::string default_output(const std::string& trace) {
 
 void recover(const Options& options) {
   const std::string output = options.output.empty() ? default_output(options.trace) : options.output;
-  std::error_code ignored;
-  if (fs::equivalent(options.trace, output, ignored))
-    throw WrongUsage(fmt::format("{}: a trace cannot be recovered onto itself; name another file with -o",
-                                 escaped(output)));
+  refuse_onto_itself(options.trace, output, "recovered");
   refuse_growing(options.trace);
   const Source source(options.trace);
   const Contents contents(source);
@@ -57,10 +54,7 @@ void recover(const Options& options) {
   const Rebuilt rebuilt = write_recovered(source, contents, out);
   out.close();
   const auto account = account_json(source, output, contents, rebuilt);
-  const std::string text = options.json ? json_text(account) : account_text(account);
-  std::FILE* const to = output == "-" ? stderr : stdout;
-  if (std::fputs(text.c_str(), to) < 0 || std::fflush(to) != 0)
-    throw Unusable("standard output: cannot be written");
+  tell_of_copy(output, options.json ? json_text(account) : account_text(account));
 }
 
 }  // namespace

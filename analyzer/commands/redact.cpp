@@ -1,19 +1,16 @@
 // `redact`: a copy of a trace to give to others.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 
 #include "commands/command.hpp"
+#include "commands/trace_copy.hpp"
 #include "redact/redactor.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Options {
   std::string trace;
@@ -23,17 +20,14 @@ struct Options {
 };
 
 std::string default_output(const std::string& trace) {
-  fs::path path(trace);
+  std::filesystem::path path(trace);
   if (path.extension() == kTraceSuffix) path.replace_extension();
   return path.string() + ".redacted" + kTraceSuffix;
 }
 
 void redact(const Options& options) {
   const std::string output = options.output.empty() ? default_output(options.trace) : options.output;
-  std::error_code ignored;
-  if (fs::equivalent(options.trace, output, ignored))
-    throw WrongUsage(fmt::format("{}: a trace cannot be redacted onto itself; name another file with -o",
-                                 escaped(output)));
+  refuse_onto_itself(options.trace, output, "redacted");
   const Trace trace(options.trace);
   Hasher hasher(read_key(options.key));
   Output out(output, options.force);
@@ -41,16 +35,13 @@ void redact(const Options& options) {
   out.close();
   std::string text = fmt::format(
       "{}: {} events; hashes stand for paths, command lines, program, thread and host names; names of "
-      "operations, "
-      "functions and libraries, times and pids are as they were\n",
+      "operations, functions and libraries, times and pids are as they were\n",
       escaped(output), human_count(done.events));
   if (done.dropped_frames > 0)
     text +=
         fmt::format("  left out: {} frames ({}) that are damaged or not understood\n",
                     human_count(done.dropped_frames), human_bytes(static_cast<double>(done.dropped_bytes)));
-  std::FILE* const to = output == "-" ? stderr : stdout;
-  if (std::fputs(text.c_str(), to) < 0 || std::fflush(to) != 0)
-    throw Unusable("standard output: cannot be written");
+  tell_of_copy(output, text);
 }
 
 }  // namespace

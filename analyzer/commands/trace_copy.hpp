@@ -1,0 +1,15 @@
+// What commands share that write another trace from a trace.
+#pragma once
+
+#include <string>
+
+namespace lotus::analyzer {
+
+// Throws WrongUsage if both are the same file. `done`: what the trace would be, as in "recovered".
+void refuse_onto_itself(const std::string& trace, const std::string& output, const char* done);
+
+// Prints what is to be said of the copy: to standard output, or to stderr if the copy went there ("-").
+// Throws Unusable when it cannot be written.
+void tell_of_copy(const std::string& output, const std::string& text);
+
+}  // namespace lotus::analyzer
