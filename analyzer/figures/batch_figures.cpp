@@ -2,28 +2,23 @@
 #include <algorithm>
 
 #include "figures/figures.hpp"
+#include "figures/run_columns.hpp"
 #include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {
 
-std::vector<DataColumn> columns(std::vector<DataColumn> own) {
-  std::vector<DataColumn> all = {{"configuration", "run"},
-                                 {"batch_size", "batch size", Unit::count},
-                                 {"workers", "workers", Unit::count},
-                                 {"ranks", "ranks", Unit::count},
-                                 {"epoch", "epoch", Unit::count}};
+std::vector<DataColumn> columns(const std::vector<DataColumn>& own) {
+  std::vector<DataColumn> all = {{"ranks", "ranks", Unit::count}, {"epoch", "epoch", Unit::count}};
   all.insert(all.end(), own.begin(), own.end());
-  return all;
+  return run_columns(all);
 }
 
 std::vector<DataTable::Cell> cells(const RunData& run, std::uint64_t epoch,
                                    const std::vector<DataTable::Cell>& own) {
-  const RunConfiguration& c = run.configuration;
-  const DataTable::Cell size = c.batch_size > 0 ? DataTable::Cell(c.batch_size) : DataTable::Cell(nullptr);
-  std::vector<DataTable::Cell> all = {c.label, size, c.workers, c.ranks, epoch};
+  std::vector<DataTable::Cell> all = {run.configuration.ranks, epoch};
   all.insert(all.end(), own.begin(), own.end());
-  return all;
+  return run_cells(run, all);
 }
 
 DataTable checked(DataTable table, const char* what) {
@@ -47,8 +42,6 @@ DataTable per_batch(const std::vector<RunData>& runs, const char* name, Value va
 
 }  // namespace
 
-// After dropping what is below Q1 − 2·(Q3 − Q1), the partial batches; see Section "Definitions" of
-// lotus-analyze(1).
 DataTable preprocessing_figure(const std::vector<RunData>& runs, const FigureOptions&) {
   DataTable table{columns({{"batch", "batch", Unit::count},
                            {"preprocess_ms", "preprocessing", Unit::ms},
@@ -58,8 +51,7 @@ DataTable preprocessing_figure(const std::vector<RunData>& runs, const FigureOpt
     Series all;
     for (const auto& batch : run.batches)
       if (batch.fetch_ns) all.add(*batch.fetch_ns);
-    const Summary s = all.summary();
-    const double lowest = s.p25 - 2 * (s.p75 - s.p25);
+    const double lowest = all.summary().trimming_limit();
     for (const auto& batch : run.batches) {
       if (!batch.fetch_ns) continue;
       const auto ns = static_cast<double>(*batch.fetch_ns);

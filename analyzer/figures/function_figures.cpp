@@ -6,6 +6,7 @@
 #include <set>
 
 #include "figures/figures.hpp"
+#include "figures/run_columns.hpp"
 #include "split/counters.hpp"
 #include "text/escape.hpp"
 #include "trace/error.hpp"
@@ -15,24 +16,7 @@ namespace {
 
 constexpr const char* kNoCounters =
     "the traces hold no such counter: Lotus itself records none of the processor's; import a profiler's "
-    "table with "
-    "`lotus-analyze import --mapping JSON --uarch CSV`";
-
-std::vector<DataColumn> columns(std::vector<DataColumn> own) {
-  std::vector<DataColumn> all = {{"configuration", "run"},
-                                 {"batch_size", "batch size", Unit::count},
-                                 {"workers", "workers", Unit::count}};
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
-}
-
-std::vector<DataTable::Cell> cells(const RunData& run, const std::vector<DataTable::Cell>& own) {
-  const RunConfiguration& c = run.configuration;
-  const DataTable::Cell size = c.batch_size > 0 ? DataTable::Cell(c.batch_size) : DataTable::Cell(nullptr);
-  std::vector<DataTable::Cell> all = {c.label, size, c.workers};
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
-}
+    "table with `lotus-analyze import --mapping JSON --uarch CSV`";
 
 // Names of counters that are not CPU time and not clockticks, in the order of the traces, chosen by their
 // beginnings if any were named.
@@ -61,31 +45,32 @@ std::vector<std::string> chosen(const std::vector<RunData>& runs, const FigureOp
 }
 
 DataTable by_function(const std::vector<RunData>& runs, const std::string& name) {
-  DataTable table{columns({{"counter", "counter"},
-                           {"was_percent", "share"},
-                           {"function", "function"},
-                           {"library", "library"},
-                           {"value", "value", Unit::number}}),
+  DataTable table{run_columns({{"counter", "counter"},
+                               {"was_percent", "share"},
+                               {"function", "function"},
+                               {"library", "library"},
+                               {"value", "value", Unit::number}}),
                   {}};
   for (const auto& run : runs)
     for (const auto& counter : run.counters)
       if (counter.name == name)
         for (const auto& function : counter.functions)
-          table.add(cells(run, {name, counter.percent, function.function, function.library, function.value}));
+          table.add(
+              run_cells(run, {name, counter.percent, function.function, function.library, function.value}));
   return table;
 }
 
 DataTable by_op(const std::vector<RunData>& runs, const std::string& name) {
-  DataTable table{columns({{"counter", "counter"},
-                           {"was_percent", "share"},
-                           {"operation", "operation"},
-                           {"value", "value", Unit::number}}),
+  DataTable table{run_columns({{"counter", "counter"},
+                               {"was_percent", "share"},
+                               {"operation", "operation"},
+                               {"value", "value", Unit::number}}),
                   {}};
   for (const auto& run : runs)
     for (const auto& counter : run.counters)
       if (counter.name == name)
         for (const auto& [op, value] : counter.by_op)
-          table.add(cells(run, {name, counter.percent, op, value}));
+          table.add(run_cells(run, {name, counter.percent, op, value}));
   return table;
 }
 
@@ -109,9 +94,9 @@ DataTable cpu_time(const std::vector<RunData>& runs, By by) {
 }  // namespace
 
 DataTable op_time_figure(const std::vector<RunData>& runs, const FigureOptions&) {
-  DataTable table{columns({{"operation", "operation"}, {"seconds", "time", Unit::seconds}}), {}};
+  DataTable table{run_columns({{"operation", "operation"}, {"seconds", "time", Unit::seconds}}), {}};
   for (const auto& run : runs)
-    for (const auto& op : run.findings.ops) table.add(cells(run, {op.op.name, op.wall.sum() / 1e9}));
+    for (const auto& op : run.findings.ops) table.add(run_cells(run, {op.op.name, op.wall.sum() / 1e9}));
   if (table.rows.empty()) throw Unusable("the traces hold no operation");
   return table;
 }

@@ -2,6 +2,7 @@
 
 #include "report/report.hpp"
 #include "report/verdict.hpp"
+#include "text/json_number.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -10,12 +11,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerS = 1e9;
-
-Json number_or_null(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
-
-Json share_of(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? Json(nullptr) : Json(100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
 
 // STATS, in ms; all null where there are no values.
 Json stats_of(const Series& series) {
@@ -132,8 +127,8 @@ Json op_json(const OpFinding& op, const Findings& findings) {
           {"p99_ms", s.p99 / kNsPerMs},
           {"max_ms", s.max / kNsPerMs},
           {"share_percent", share_percent(op, findings)},
-          {"under_10ms_percent", share_of(op.under_10ms, s.count)},
-          {"under_100us_percent", share_of(op.under_100us, s.count)},
+          {"under_10ms_percent", percent_or_null(op.under_10ms, s.count)},
+          {"under_100us_percent", percent_or_null(op.under_100us, s.count)},
           {"errors", op.errors},
           {"role", name_of(op.op.role)},
           {"qualified", op.op.qualified},
@@ -142,24 +137,23 @@ Json op_json(const OpFinding& op, const Findings& findings) {
           {"native", native_json(op, findings)}};
 }
 
-// The reference's statistics before and after dropping d < Q1 − 2·(Q3 − Q1), the last partial batch.
+// The reference's statistics, which are also made of what is above the trimming limit.
 Json preprocess_json(const Series& series) {
   const Summary s = series.summary();
   Json json = {{"count", s.count}, {"total_s", series.sum() / kNsPerS}, {"preprocess_ms", stats_of(series)}};
-  json["std_percent"] = s.mean > 0 ? Json(100 * s.std / s.mean) : Json(nullptr);
+  json["std_percent"] = percent_or_null(s.std, s.mean);
   json["iqr_ms"] = series.empty() ? Json(nullptr) : Json((s.p75 - s.p25) / kNsPerMs);
   return json;
 }
 
 Json batches_json(const Findings& f) {
-  const Summary s = f.fetch.summary();
   Json json = preprocess_json(f.fetch);
   const bool measured = f.fetch_cpu_wall > 0;
   json["cpu_s"] = measured ? Json(f.fetch.sum() * f.fetch_cpu / f.fetch_cpu_wall / kNsPerS) : Json(nullptr);
   json["failed"] = f.failed_batches;
   json["samples"] = f.sample.count();
   json["sample_ms"] = stats_of(f.sample);
-  json["trimmed"] = preprocess_json(f.fetch.at_least(s.p25 - 2 * (s.p75 - s.p25)));
+  json["trimmed"] = preprocess_json(f.fetch.at_least(f.fetch.summary().trimming_limit()));
   return json;
 }
 
@@ -167,20 +161,20 @@ Json wait_json(const Findings& f) {
   const std::uint64_t n = f.wait.count();
   return {{"count", n},
           {"total_s", f.wait.sum() / kNsPerS},
-          {"stall_percent", f.wall > 0 ? Json(100 * f.wait.sum() / f.wall) : Json(nullptr)},
+          {"stall_percent", percent_or_null(f.wait.sum(), f.wall)},
           {"out_of_order", f.out_of_order},
-          {"out_of_order_percent", share_of(f.out_of_order, n)},
-          {"over_500ms_percent", share_of(f.wait_over_500ms, n)},
-          {"over_1ms_percent", share_of(f.wait_over_1ms, n)},
-          {"under_1ms_in_order_percent", share_of(f.wait_under_1ms_in_order, n)},
+          {"out_of_order_percent", percent_or_null(f.out_of_order, n)},
+          {"over_500ms_percent", percent_or_null(f.wait_over_500ms, n)},
+          {"over_1ms_percent", percent_or_null(f.wait_over_1ms, n)},
+          {"under_1ms_in_order_percent", percent_or_null(f.wait_under_1ms_in_order, n)},
           {"ms", stats_of(f.wait)}};
 }
 
 Json delay_json(const Findings& f) {
   const std::uint64_t n = f.delay.count();
   return {{"count", n},
-          {"over_500ms_percent", share_of(f.delay_over_500ms, n)},
-          {"under_250ms_percent", share_of(f.delay_under_250ms, n)},
+          {"over_500ms_percent", percent_or_null(f.delay_over_500ms, n)},
+          {"under_250ms_percent", percent_or_null(f.delay_under_250ms, n)},
           {"ms", stats_of(f.delay)}};
 }
 

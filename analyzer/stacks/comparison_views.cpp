@@ -6,6 +6,7 @@
 
 #include "stacks/comparison.hpp"
 #include "text/escape.hpp"
+#include "text/json_number.hpp"
 #include "text/table.hpp"
 #include "text/units.hpp"
 
@@ -14,15 +15,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Infinity, of too few batches to tell, is null.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json estimate_json(const Estimate& e) { return {{"mean_ns", number(e.mean)}, {"error_ns", number(e.error)}}; }
+// Errors and limits are infinite where there are too few batches to tell.
+Json estimate_json(const Estimate& e) {
+  return {{"mean_ns", number_or_null(e.mean)}, {"error_ns", number_or_null(e.error)}};
+}
 
 Json change_json(const CostChange& change) {
   return {{"before", estimate_json(change.before)},
           {"after", estimate_json(change.after)},
-          {"difference_interval_ns", {number(change.low), number(change.high)}},
+          {"difference_interval_ns", {number_or_null(change.low), number_or_null(change.high)}},
           {"changed", change.certain}};
 }
 

@@ -14,6 +14,9 @@ struct Summary {
   std::uint64_t count = 0;
   double mean = 0, std = 0;  // std: of the population
   double min = 0, p25 = 0, p50 = 0, p75 = 0, p90 = 0, p99 = 0, max = 0;
+
+  // Q1 − 2·(Q3 − Q1): batches that took less are partial ones; Section "Definitions" of lotus-analyze(1).
+  double trimming_limit() const { return p25 - 2 * (p75 - p25); }
 };
 
 class Series {

@@ -1,22 +1,16 @@
 // Tables of batches, and of what tools see.
 #include "tables/tables.hpp"
+#include "text/json_number.hpp"
 
 namespace lotus::analyzer {
 namespace {
 
-using Cell = DataTable::Cell;
-
-Cell share(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? Cell(nullptr) : Cell(100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
 void add_batches(DataTable& table, const std::string& label, const Series& series, bool trimmed) {
   const Summary s = series.summary();
   if (s.count == 0) return;
-  const double mean = s.mean / 1e6;
-  table.add({label, trimmed, s.count, series.sum() / 1e9, mean, s.std / 1e6,
-             mean > 0 ? Cell(100 * s.std / s.mean) : Cell(nullptr), s.min / 1e6, s.p25 / 1e6, s.p50 / 1e6,
-             s.p75 / 1e6, s.max / 1e6, (s.p75 - s.p25) / 1e6});
+  table.add({label, trimmed, s.count, series.sum() / 1e9, s.mean / 1e6, s.std / 1e6,
+             percent_or_null(s.std, s.mean), s.min / 1e6, s.p25 / 1e6, s.p50 / 1e6, s.p75 / 1e6, s.max / 1e6,
+             (s.p75 - s.p25) / 1e6});
 }
 
 // What published comparisons say of the others.
@@ -64,9 +58,8 @@ DataTable batches_table(const std::vector<RunData>& runs) {
                   {}};
   for (const auto& run : runs) {
     const Series& all = run.findings.fetch;
-    const Summary s = all.summary();
     add_batches(table, run.configuration.label, all, false);
-    add_batches(table, run.configuration.label, all.at_least(s.p25 - 2 * (s.p75 - s.p25)), true);
+    add_batches(table, run.configuration.label, all.at_least(all.summary().trimming_limit()), true);
   }
   return table;
 }
@@ -86,10 +79,10 @@ DataTable waits_table(const std::vector<RunData>& runs) {
     const Findings& f = run.findings;
     const std::uint64_t waits = f.wait.count();
     const std::uint64_t delays = f.delay.count();
-    table.add({run.configuration.label, waits, f.wall > 0 ? Cell(100 * f.wait.sum() / f.wall) : Cell(nullptr),
-               share(f.out_of_order, waits), share(f.wait_over_500ms, waits), share(f.wait_over_1ms, waits),
-               share(f.wait_under_1ms_in_order, waits), share(f.delay_over_500ms, delays),
-               share(f.delay_under_250ms, delays)});
+    table.add({run.configuration.label, waits, percent_or_null(f.wait.sum(), f.wall),
+               percent_or_null(f.out_of_order, waits), percent_or_null(f.wait_over_500ms, waits),
+               percent_or_null(f.wait_over_1ms, waits), percent_or_null(f.wait_under_1ms_in_order, waits),
+               percent_or_null(f.delay_over_500ms, delays), percent_or_null(f.delay_under_250ms, delays)});
   }
   return table;
 }

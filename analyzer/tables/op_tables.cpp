@@ -1,22 +1,8 @@
 // Tables of operations and of what runs inside them.
-#include <cmath>
-
 #include "tables/tables.hpp"
+#include "text/json_number.hpp"
 
 namespace lotus::analyzer {
-namespace {
-
-using Cell = DataTable::Cell;
-
-Cell or_null(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Cell(*value) : Cell(nullptr);
-}
-
-Cell share(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? Cell(nullptr) : Cell(100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-}  // namespace
 
 DataTable mapping_table(const std::vector<RunData>& runs) {
   DataTable table{{{"run", "run", Unit::text, 3},
@@ -31,8 +17,8 @@ DataTable mapping_table(const std::vector<RunData>& runs) {
   for (const auto& run : runs)
     for (const auto& one : run.mapping)
       table.add({run.configuration.label, one.function.op, one.function.function, one.function.library,
-                 or_null(one.share_percent), or_null(one.low_percent), or_null(one.high_percent),
-                 or_null(one.calls_to_see)});
+                 number_or_null(one.share_percent), number_or_null(one.low_percent),
+                 number_or_null(one.high_percent), number_or_null(one.calls_to_see)});
   return table;
 }
 
@@ -52,8 +38,8 @@ DataTable ops_table(const std::vector<RunData>& runs) {
     for (const auto& op : run.findings.ops) {
       const Summary s = op.wall.summary();
       table.add({run.configuration.label, op.op.name, s.count, s.mean / 1e6, s.p50 / 1e6, s.p90 / 1e6,
-                 s.std / 1e6, op.wall.sum() / 1e9, share(op.under_10ms, s.count),
-                 share(op.under_100us, s.count)});
+                 s.std / 1e6, op.wall.sum() / 1e9, percent_or_null(op.under_10ms, s.count),
+                 percent_or_null(op.under_100us, s.count)});
     }
   return table;
 }
@@ -69,9 +55,9 @@ DataTable counters_table(const std::vector<RunData>& runs) {
                    {"share_percent", "of the function", Unit::percent, 1}},
                   {}};
   const auto add = [&](const RunData& run, const CounterSplit& counter, const FunctionSplit& function,
-                       const Cell& op, double value) {
+                       const DataTable::Cell& op, double value) {
     table.add({run.configuration.label, counter.name, counter.percent, function.function, function.library,
-               op, value, function.value > 0 ? Cell(100 * value / function.value) : Cell(nullptr)});
+               op, value, percent_or_null(value, function.value)});
   };
   for (const auto& run : runs)
     for (const auto& counter : run.counters)

@@ -1,0 +1,22 @@
+// Numbers in JSON that may not be known.
+#pragma once
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace lotus::analyzer {
+
+// null: not known, or not finite, which JSON has no numbers for.
+inline nlohmann::ordered_json number_or_null(std::optional<double> value) {
+  return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+// null: there is no whole.
+template <class Number>
+nlohmann::ordered_json percent_or_null(Number part, Number whole) {
+  if (!(whole > 0)) return nullptr;
+  return 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace lotus::analyzer
