@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "commands/command.hpp"
-#include "html/fan.hpp"
 #include "html/page.hpp"
+#include "model/fan.hpp"
 #include "ranks/collector.hpp"
 #include "report/collector.hpp"
 #include "report/report.hpp"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "commands/command.hpp"
-#include "html/fan.hpp"
+#include "model/fan.hpp"
 #include "report/collector.hpp"
 #include "stacks/function_map.hpp"
 #include "stats/interval.hpp"

@@ -6,10 +6,10 @@
 #include <random>
 #include <string>
 
-#include "html/fan.hpp"
 #include "html/page.hpp"
 #include "info/description.hpp"
 #include "made_trace.hpp"
+#include "model/fan.hpp"
 #include "report/report.hpp"
 #include "stacks/map_views.hpp"
 #include "timeline/chrome.hpp"
