@@ -30,9 +30,9 @@ Value loader_of(const BatchRow& row) {
 }
 
 Value epoch_of(const BatchRow& row) {
-  const auto& epochs = row.batch.key.training->epochs;
-  const auto epoch = epochs.find({row.batch.key.iterator, row.batch.key.reset});
-  return epoch == epochs.end() ? Value() : Value(static_cast<std::int64_t>(epoch->second.number));
+  const BatchKey& key = row.batch.key;
+  const Epoch* epoch = key.training->epoch_of(key.iterator, key.reset);
+  return epoch == nullptr ? Value() : Value(static_cast<std::int64_t>(epoch->number));
 }
 
 Value worker_pid(const BatchRow& row) {

@@ -60,11 +60,11 @@ void BatchRows::on_next(const Span& span) {
 }
 
 std::uint32_t BatchRows::set_of(const BatchKey& key) {
-  const Loader* loader = key.training->loader_of(key.iterator);
-  const auto epoch = key.training->epochs.find({key.iterator, key.reset});
-  const std::uint64_t number = epoch == key.training->epochs.end() ? key.reset : epoch->second.number;
+  const Process& training = *key.training;
   const auto next = static_cast<std::uint32_t>(sets_.size());
-  return sets_.try_emplace({key.training, loader == nullptr ? 0 : loader->id, number}, next).first->second;
+  const Set set = {&training, training.loader_id_of(key.iterator),
+                   training.epoch_number_of(key.iterator, key.reset)};
+  return sets_.try_emplace(set, next).first->second;
 }
 
 void BatchRows::on_batch(const Batch& batch) {

@@ -18,8 +18,8 @@ LaneId LaneTable::worker(const Process& process) {
   Lane lane{&process, 0, -1};
   if (process.worker_of) {
     const WorkerOf& work = *process.worker_of;
-    const Loader* loader = work.training->loader_of(work.iterator);
-    lane = {work.training, loader == nullptr ? 0 : loader->id, static_cast<std::int64_t>(work.worker)};
+    lane = {work.training, work.training->loader_id_of(work.iterator),
+            static_cast<std::int64_t>(work.worker)};
   }
   return workers_[&process] = of(lane);
 }

@@ -13,7 +13,7 @@ Exporter::Exporter(const Trace& trace, LogWriter& logs, std::string prefix, std:
   std::set<std::uint64_t> processes, loaders;
   for (const auto& [number, process] : trace.catalog.processes())
     for (const auto& [key, epoch] : process->epochs) {
-      const Part part = part_of(*process, key.first, key.second);
+      const Part part = part_of({process.get(), key.first, key.second, 0});
       parts.insert(part);
       processes.insert(part.pid);
       loaders.insert(part.loader);
@@ -23,16 +23,15 @@ Exporter::Exporter(const Trace& trace, LogWriter& logs, std::string prefix, std:
   several_loaders_ = loaders.size() > 1;
 }
 
-Part Exporter::part_of(const Process& training, std::uint64_t iterator, std::uint64_t reset) const {
-  const Loader* loader = training.loader_of(iterator);
-  const auto epoch = training.epochs.find({iterator, reset});
-  const bool known = epoch != training.epochs.end();
-  return {training.pid, loader == nullptr ? 0 : loader->id, known ? epoch->second.number : reset};
+Part Exporter::part_of(const BatchKey& key) {
+  const Process& training = *key.training;
+  return {training.pid, training.loader_id_of(key.iterator),
+          training.epoch_number_of(key.iterator, key.reset)};
 }
 
 std::string Exporter::directory_of(const BatchKey& key) const {
   if (!several_) return inside_;
-  const Part part = part_of(*key.training, key.iterator, key.reset);
+  const Part part = part_of(key);
   const std::string name = part_text(part, several_processes_, several_loaders_);
   return inside_.empty() ? name : inside_ + "/" + name;
 }

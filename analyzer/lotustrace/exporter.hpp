@@ -47,7 +47,7 @@ class Exporter : public Visitor {
   void main_line(const BatchKey& key, LineKind kind, std::int64_t start, std::int64_t ns, std::int64_t at);
   void write(const std::string& directory, const LogName& name, const Line& line);
   std::string directory_of(const BatchKey& key) const;
-  Part part_of(const Process& training, std::uint64_t iterator, std::uint64_t reset) const;
+  static Part part_of(const BatchKey& key);
   Line line_of(LineKind kind, const Span& span) const;
   static const OpenSpan* fetch_of(const Span& span);
 

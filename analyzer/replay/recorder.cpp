@@ -22,15 +22,15 @@ RawEpoch& Recorder::epoch_of(const Process& training, std::uint64_t iterator, st
   const auto [slot, fresh] = epochs_.try_emplace({&training, iterator, reset});
   if (!fresh) return slot->second;
   const auto loader = training.iterators.find(iterator);
-  const auto number = training.epochs.find({iterator, reset});
-  if (loader == training.iterators.end() || number == training.epochs.end()) return slot->second;
+  const Epoch* const epoch = training.epoch_of(iterator, reset);
+  if (loader == training.iterators.end() || epoch == nullptr) return slot->second;
   std::uint64_t all = 0;
-  for (const auto& [key, epoch] : training.epochs) {
+  for (const auto& [key, other] : training.epochs) {
     const auto of = training.iterators.find(key.first);
-    if (of != training.iterators.end() && of->second == loader->second) all = std::max(all, epoch.number + 1);
+    if (of != training.iterators.end() && of->second == loader->second) all = std::max(all, other.number + 1);
   }
   const std::uint64_t stride = (all + kMostEpochs - 1) / kMostEpochs;
-  slot->second.kept = number->second.number % std::max<std::uint64_t>(1, stride) == 0;
+  slot->second.kept = epoch->number % std::max<std::uint64_t>(1, stride) == 0;
   return slot->second;
 }
 

@@ -55,9 +55,9 @@ std::uint32_t worker_of(const RawBatch& raw) {
 
 // The start of __iter__, as far as it is known.
 std::uint64_t begin_of(const EpochOf& of) {
-  const auto epoch = of.training->epochs.find({of.iterator, of.reset});
-  const bool known = epoch != of.training->epochs.end() && epoch->second.ticks <= of.raw->first_next;
-  return known ? epoch->second.ticks : of.raw->first_next;
+  const Epoch* epoch = of.training->epoch_of(of.iterator, of.reset);
+  const bool known = epoch != nullptr && epoch->ticks <= of.raw->first_next;
+  return known ? epoch->ticks : of.raw->first_next;
 }
 
 void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {

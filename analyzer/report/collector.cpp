@@ -34,14 +34,13 @@ OpFinding& Collector::finding_of(const Op& op) {
 }
 
 LoaderFinding& Collector::loader_of(const Process& training, std::uint64_t iterator) {
-  const Loader* loader = training.loader_of(iterator);
-  const std::uint64_t id = loader == nullptr ? 0 : loader->id;
+  const std::uint64_t id = training.loader_id_of(iterator);
   const auto [slot, fresh] = loader_slots_.try_emplace({&training, id}, findings_.loaders.size());
   if (!fresh) return findings_.loaders[slot->second];
   LoaderFinding& finding = findings_.loaders.emplace_back();
   finding.file = findings_.files.size() - 1;
   finding.training = &training;
-  if (loader != nullptr) finding.loader = *loader;
+  if (const Loader* loader = training.loader_of(iterator)) finding.loader = *loader;
   return finding;
 }
 

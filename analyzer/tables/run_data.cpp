@@ -37,10 +37,7 @@ class Rows : public Visitor {
   std::map<std::tuple<const Process*, std::uint64_t, std::uint64_t>, Reset> resets;
 };
 
-LoaderKey loader_of(const BatchKey& key) {
-  const Loader* loader = key.training->loader_of(key.iterator);
-  return {key.training, loader == nullptr ? 0 : loader->id};
-}
+LoaderKey loader_of(const BatchKey& key) { return {key.training, key.training->loader_id_of(key.iterator)}; }
 
 class Builder {
  public:
@@ -58,7 +55,7 @@ class Builder {
     for (const auto& [key, reset] : rows_.resets) {
       const auto& [process, iterator, number] = key;
       if (loader_of({process, iterator, number, 0}) != main_) continue;
-      run.epochs.push_back({epoch_of(*process, iterator, number),
+      run.epochs.push_back({process->epoch_number_of(iterator, number),
                             static_cast<double>(trace_.clock.between(reset.first, reset.last)) / 1e9});
     }
     add_functions(run);
@@ -75,11 +72,6 @@ class Builder {
       if (count > most || (count == most && earlier)) main_ = key;
       most = std::max(most, count);
     }
-  }
-
-  std::uint64_t epoch_of(const Process& process, std::uint64_t iterator, std::uint64_t reset) const {
-    const auto found = process.epochs.find({iterator, reset});
-    return found == process.epochs.end() ? reset : found->second.number;
   }
 
   void configure(RunData& run) const {
@@ -105,7 +97,7 @@ class Builder {
   RunBatch row_of(const Batch& batch) const {
     const auto& clock = trace_.clock;
     RunBatch row;
-    row.epoch = epoch_of(*batch.key.training, batch.key.iterator, batch.key.reset);
+    row.epoch = batch.key.training->epoch_number_of(batch.key.iterator, batch.key.reset);
     row.batch = batch.key.batch;
     row.worker = batch.worker == nullptr ? 0 : batch.worker->pid;
     row.out_of_order = batch.out_of_order;

@@ -32,8 +32,7 @@ std::optional<BatchLabel> label_of(const BatchKey& key, const Numbering& numberi
   if (!number) return std::nullopt;
   BatchLabel label{*number, key.batch, {}, {}};
   if (const Loader* loader = key.training->loader_of(key.iterator)) label.loader = loader->id;
-  const auto epoch = key.training->epochs.find({key.iterator, key.reset});
-  if (epoch != key.training->epochs.end()) label.epoch = epoch->second.number;
+  if (const Epoch* epoch = key.training->epoch_of(key.iterator, key.reset)) label.epoch = epoch->number;
   return label;
 }
 

@@ -91,15 +91,15 @@ Lane Lanes::of(const Process& process, std::uint32_t stream) { return thread(pro
 
 Lane Lanes::of(const BatchKey& key, Outcome outcome) {
   const Process& training = *key.training;
-  const Loader* loader = training.loader_of(key.iterator);
   const auto which = static_cast<std::uint64_t>(outcome);
-  const std::uint64_t number = (loader == nullptr ? 0 : loader->id) * std::size(kOutcomes) + which;
+  const std::uint64_t number = training.loader_id_of(key.iterator) * std::size(kOutcomes) + which;
   const auto [slot, fresh] = outcomes_.try_emplace({&training, number});
   if (fresh) {
     const Role& role = kOutcomes[which];
-    slot->second = {{pid_of(training), kOutcomeTids + outcomes_.size()},
-                    of_loader(role.name, training.loaders.size() > 1 ? loader : nullptr),
-                    role.order};
+    slot->second = {
+        {pid_of(training), kOutcomeTids + outcomes_.size()},
+        of_loader(role.name, training.loaders.size() > 1 ? training.loader_of(key.iterator) : nullptr),
+        role.order};
   }
   return slot->second.lane;
 }

@@ -32,6 +32,21 @@ const Loader* Process::loader_of(std::uint64_t iterator) const {
   return loader == loaders.end() ? nullptr : &loader->second;
 }
 
+const Epoch* Process::epoch_of(std::uint64_t iterator, std::uint64_t reset) const {
+  const auto epoch = epochs.find({iterator, reset});
+  return epoch == epochs.end() ? nullptr : &epoch->second;
+}
+
+std::uint64_t Process::loader_id_of(std::uint64_t iterator) const {
+  const Loader* loader = loader_of(iterator);
+  return loader == nullptr ? 0 : loader->id;
+}
+
+std::uint64_t Process::epoch_number_of(std::uint64_t iterator, std::uint64_t reset) const {
+  const Epoch* epoch = epoch_of(iterator, reset);
+  return epoch == nullptr ? reset : epoch->number;
+}
+
 void Process::settle() {
   begun_.clear();
   for (const auto& [key, epoch] : epochs) {

@@ -124,7 +124,12 @@ struct Process {
   std::map<std::uint64_t, std::uint64_t> iterators;                 // iterator → loader
   std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
 
+  // nullptr: no definition says it.
   const Loader* loader_of(std::uint64_t iterator) const;
+  const Epoch* epoch_of(std::uint64_t iterator, std::uint64_t reset) const;
+  // The same for those who need a number: 0, and the reset, where no definition says it.
+  std::uint64_t loader_id_of(std::uint64_t iterator) const;
+  std::uint64_t epoch_number_of(std::uint64_t iterator, std::uint64_t reset) const;
   // The reset of `iterator` that was current at `ticks`; after settle().
   std::uint64_t reset_at(std::uint64_t iterator, std::uint64_t ticks) const;
   // Once all epochs are known.
