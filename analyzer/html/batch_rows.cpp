@@ -45,11 +45,9 @@ void BatchRows::on_span(const Span& span) {
 }
 
 void BatchRows::on_next(const Span& span) {
-  const Process& process = *span.stream.process;
-  const auto [slot, fresh] =
-      latest_.try_emplace({&process, span.data.fields[0], span.data.fields[1]}, Latest{});
+  const auto [slot, fresh] = latest_.try_emplace(iteration_of(span));
   Latest& latest = slot->second;
-  Step step{at(span.data.start), at(span.end), 0, 0, 0, lanes_.training(process)};
+  Step step{at(span.data.start), at(span.end), 0, 0, 0, lanes_.training(*span.stream.process)};
   step.receiving =
       std::clamp<std::int64_t>(std::exchange(receiving_[&span.stream], 0), 0, step.end - step.start);
   if (!fresh) {

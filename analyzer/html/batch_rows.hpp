@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "html/lane_table.hpp"
+#include "model/iteration.hpp"
 #include "model/visitor.hpp"
 #include "trace/trace.hpp"
 
@@ -52,7 +53,6 @@ class BatchRows : public Visitor {
     std::uint64_t ordinal = 0;
     LaneId lane = 0;
   };
-  using Iteration = std::tuple<const Process*, std::uint64_t, std::uint64_t>;  // iterator, reset
   struct Latest {
     Step step;
     bool returned = false;
@@ -82,7 +82,7 @@ class BatchRows : public Visitor {
   const Trace* trace_ = nullptr;
   Kept<Row> rows_;
   Kept<Step> steps_;
-  std::map<Iteration, Latest> latest_;                         // of the current trace
+  std::map<IterationKey, Latest> latest_;                      // of the current trace
   std::unordered_map<const Stream*, std::int64_t> receiving_;  // ns, in the open __next__
   std::map<Set, std::uint32_t> sets_;
 };

@@ -10,13 +10,14 @@ void RankCollector::begin(const Trace& trace) {
 }
 
 RankFinding* RankCollector::finding_of(const Process& process) {
-  if (!process.rank) return nullptr;
+  const auto [slot, fresh] = by_process_.try_emplace(&process, nullptr);
+  if (!fresh || !process.rank) return slot->second;
   findings_.world = std::max(findings_.world, process.rank->world);
   RankFinding& finding = ranks_[process.rank->rank];
   finding.rank = process.rank->rank;
   finding.local = process.rank->local;
   finding.host = process.host;
-  return &finding;
+  return slot->second = &finding;
 }
 
 void RankCollector::on_span(const Span& span) {
@@ -40,18 +41,13 @@ void RankCollector::on_span(const Span& span) {
   }
 }
 
-// Training runs from the end of a __next__ that gave a batch to the start of the following one.
 void RankCollector::on_next(RankFinding& finding, const Span& span) {
-  const Process& process = *span.stream.process;
-  finding.training.insert(process.pid);
-  Iteration& iteration = iterations_[{&process, span.data.fields[0], span.data.fields[1]}];
-  if (iteration.stepping) finding.step.add(ns(iteration.last, span.data.start));
+  finding.training.insert(span.stream.process->pid);
+  const auto [slot, fresh] = iterations_.try_emplace(iteration_of(span));
   const auto took = static_cast<double>(ns(span.data.start, span.end));
   finding.next += took;
-  if (iteration.first != kUnknown) finding.next_later += took;
-  iteration.first = std::min(iteration.first, span.data.start);
-  iteration.last = span.end;
-  iteration.stepping = span.ended == Ended::returned;
+  if (!fresh) finding.next_later += took;
+  if (const auto step = slot->second.add(span)) finding.step.add(ns(step->start, step->end));
 }
 
 void RankCollector::on_batch(const Batch& batch) {
@@ -75,6 +71,7 @@ void RankCollector::end() {
 RankFindings RankCollector::take() {
   for (auto& [number, finding] : ranks_) findings_.ranks.push_back(std::move(finding));
   ranks_.clear();
+  by_process_.clear();
   return std::move(findings_);
 }
 

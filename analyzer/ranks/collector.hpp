@@ -2,8 +2,9 @@
 #pragma once
 
 #include <map>
-#include <tuple>
+#include <unordered_map>
 
+#include "model/iteration.hpp"
 #include "model/visitor.hpp"
 #include "ranks/ranks.hpp"
 #include "trace/trace.hpp"
@@ -22,11 +23,6 @@ class RankCollector : public Visitor {
   void on_batch(const Batch& batch) override;
 
  private:
-  struct Iteration {
-    std::uint64_t first = kUnknown, last = 0;  // ticks
-    bool stepping = false;                     // the last __next__ gave a batch: training runs
-  };
-
   // Of the rank that a process belongs to; nullptr: of none.
   RankFinding* finding_of(const Process& process);
   void on_next(RankFinding& finding, const Span& span);
@@ -35,7 +31,8 @@ class RankCollector : public Visitor {
   const Trace* trace_ = nullptr;
   RankFindings findings_;
   std::map<std::uint64_t, RankFinding> ranks_;
-  std::map<std::tuple<const Process*, std::uint64_t, std::uint64_t>, Iteration> iterations_;  // of one trace
+  std::unordered_map<const Process*, RankFinding*> by_process_;
+  std::map<IterationKey, Iteration> iterations_;  // of one trace
 };
 
 }  // namespace lotus::analyzer

@@ -115,17 +115,15 @@ void Recorder::on_next(const Span& span) {
   RawEpoch& epoch = epoch_of(*span.stream.process, span.data.fields[0], span.data.fields[1]);
   const auto took = static_cast<double>(trace_->clock.duration_ns(span.ticks()));
   const std::uint64_t before = span.data.process_cpu_before;
-  if (epoch.stepping && epoch.kept && epoch.steps.size() < kMostBatches) {
+  const auto step = epoch.iteration.add(span);
+  if (step && epoch.kept && epoch.steps.size() < kMostBatches) {
     const bool known =
         before != kUnknown && epoch.cpu_before_step != kUnknown && before >= epoch.cpu_before_step;
-    epoch.steps.push_back({static_cast<double>(trace_->clock.between(epoch.last_next, span.data.start)),
+    epoch.steps.push_back({static_cast<double>(trace_->clock.between(step->start, step->end)),
                            known ? static_cast<double>(before - epoch.cpu_before_step) : -1});
   }
-  epoch.first_next = std::min(epoch.first_next, span.data.start);
-  epoch.last_next = span.end;
   epoch.cpu_before_step = span.data.process_cpu_after;
-  epoch.stepping = span.ended == Ended::returned;
-  epoch.consumed += epoch.stepping ? 1 : 0;
+  epoch.consumed += epoch.iteration.stepping ? 1 : 0;
   epoch.next += took;
   if (span.ended == Ended::empty || (span.ended == Ended::error && epoch.consumed > 0)) {
     epoch.finished = true;

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <map>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "model/iteration.hpp"
 #include "model/visitor.hpp"
 #include "replay/recording.hpp"
 #include "trace/trace.hpp"
@@ -26,10 +26,10 @@ struct RawBatch {
 struct RawEpoch {
   std::map<std::uint64_t, RawBatch> batches;  // by index
   std::vector<RecordedStep> steps;
-  std::uint64_t first_next = kUnknown, last_next = 0;
+  Iteration iteration;
   std::uint64_t consumed = 0, cpu_before_step = kUnknown, received = kUnknown;
   double images = 0, next = 0, get = 0, finish = 0;  // sums of ns; get: inside of __next__
-  bool stepping = false, finished = false, kept = true;
+  bool finished = false, kept = true;
 };
 
 class Recorder : public Visitor {
@@ -49,8 +49,6 @@ class Recorder : public Visitor {
   void on_batch(const Batch& batch) override;
 
  private:
-  using EpochKey = std::tuple<const Process*, std::uint64_t, std::uint64_t>;  // process, iterator, reset
-
   void on_op(const Span& span);
   void on_fetch(const Span& span);
   void on_get(const Span& span);
@@ -60,8 +58,8 @@ class Recorder : public Visitor {
   RawBatch* batch_of(RawEpoch& epoch, std::uint64_t index);
 
   const Trace* trace_ = nullptr;
-  std::map<EpochKey, RawEpoch> epochs_;  // of the current trace
-  std::vector<RecordedOp> ops_;          // of the current trace, by Op::index; self in ticks
+  std::map<IterationKey, RawEpoch> epochs_;  // of the current trace
+  std::vector<RecordedOp> ops_;              // of the current trace, by Op::index; self in ticks
   std::unordered_map<const Stream*, std::vector<OpTime>> running_;  // of the open fetches
   const Stream* last_stream_ = nullptr;
   std::vector<OpTime>* last_running_ = nullptr;

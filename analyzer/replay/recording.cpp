@@ -56,16 +56,16 @@ std::uint32_t worker_of(const RawBatch& raw) {
 // The start of __iter__, as far as it is known.
 std::uint64_t begin_of(const EpochOf& of) {
   const Epoch* epoch = of.training->epoch_of(of.iterator, of.reset);
-  const bool known = epoch != nullptr && epoch->ticks <= of.raw->first_next;
-  return known ? epoch->ticks : of.raw->first_next;
+  const bool known = epoch != nullptr && epoch->ticks <= of.raw->iteration.first;
+  return known ? epoch->ticks : of.raw->iteration.first;
 }
 
 void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   const RawEpoch& raw = *of.raw;
   Achieved& achieved = recording_.achieved;
   achieved.images += raw.images;
-  achieved.time += ns(begun, raw.last_next);
-  achieved.loop += ns(raw.first_next, raw.last_next);
+  achieved.time += ns(begun, raw.iteration.last);
+  achieved.loop += ns(raw.iteration.first, raw.iteration.last);
   achieved.next += raw.next;
   recording_.batches += raw.consumed;
   ++recording_.all_epochs;
@@ -127,7 +127,7 @@ void Assembly::add(const EpochOf& of) {
   if (!of.raw->kept || of.raw->steps.empty()) return;
   RecordedEpoch epoch;
   epoch.fresh = of.reset == 0;
-  epoch.start = ns(begun, of.raw->first_next);
+  epoch.start = ns(begun, of.raw->iteration.first);
   epoch.steps = of.raw->steps;
   epoch.consumed = of.raw->consumed;
   epoch.finish = of.raw->finish;
@@ -237,8 +237,9 @@ Recording recording_of(const Trace& trace, const Process& training, const Loader
   recording.cores = static_cast<double>(training.cores);
   recording.ops = ops;
   for (auto& op : recording.ops) op.self *= trace.clock.ns_per_tick();
-  std::sort(epochs.begin(), epochs.end(),
-            [](const EpochOf& a, const EpochOf& b) { return a.raw->first_next < b.raw->first_next; });
+  std::sort(epochs.begin(), epochs.end(), [](const EpochOf& a, const EpochOf& b) {
+    return a.raw->iteration.first < b.raw->iteration.first;
+  });
   Assembly assembly(trace, loader, recording);
   for (const auto& epoch : epochs) assembly.add(epoch);
   assembly.finish();

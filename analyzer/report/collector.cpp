@@ -148,19 +148,13 @@ void Collector::on_fetch(const Span& span) {
   findings_.quality.busy += static_cast<double>(took);
 }
 
-// Training runs from the end of a __next__ that gave a batch to the start of the following one.
 void Collector::on_next(const Span& span) {
-  const Process& process = *span.stream.process;
-  Iteration& iteration = iterations_[{&process, span.data.fields[0], span.data.fields[1]}];
-  if (iteration.stepping) {
-    const Interval step{iteration.last, span.data.start};
-    findings_.train_step.add(ns(step));
-    loader_of(process, span.data.fields[0]).train_step.add(ns(step));
-  }
-  iteration.first = std::min(iteration.first, span.data.start);
-  iteration.last = span.end;
-  iteration.next += static_cast<double>(ns(span));
-  iteration.stepping = span.ended == Ended::returned;
+  Loop& loop = loops_[iteration_of(span)];
+  loop.next += static_cast<double>(ns(span));
+  const auto step = loop.add(span);
+  if (!step) return;
+  findings_.train_step.add(ns(*step));
+  loader_of(*span.stream.process, span.data.fields[0]).train_step.add(ns(*step));
 }
 
 void Collector::on_worker_loop(const Stream& stream, const OpenSpan& span, std::uint64_t end) {

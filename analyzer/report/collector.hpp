@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/iteration.hpp"
 #include "model/reading.hpp"
 #include "model/visitor.hpp"
 #include "replay/recorder.hpp"
@@ -40,11 +41,8 @@ class Collector : public Visitor {
   void on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) override;
 
  private:
-  using IteratorKey = std::tuple<const Process*, std::uint64_t, std::uint64_t>;  // process, iterator, reset
-  struct Iteration {
-    std::uint64_t first = kUnknown, last = 0;  // ticks
-    double next = 0;
-    bool stepping = false;  // the last __next__ gave a batch: training runs
+  struct Loop : Iteration {
+    double next = 0;  // ns inside __next__
   };
 
   struct Unended {
@@ -63,7 +61,7 @@ class Collector : public Visitor {
   WorkerFinding& worker_of(const Process& process);
   void keep_slow(const Span& span, std::int64_t ns);
   void fold_unended(const Reading& reading);
-  void fold_iterations();
+  void fold_loops();
   void fold_quality(const Reading& reading);
   void sort_loaders();
   std::int64_t ns(const Span& span) const;
@@ -80,7 +78,7 @@ class Collector : public Visitor {
   std::vector<OpFinding*> op_by_index_;                                           // of the current trace
   std::map<std::pair<const Process*, std::uint64_t>, std::size_t> loader_slots_;  // by loader id
   std::unordered_map<const Process*, std::size_t> worker_slots_;
-  std::map<IteratorKey, Iteration> iterations_;  // of the current trace
+  std::map<IterationKey, Loop> loops_;  // of the current trace
   std::vector<Unended> unended_;
 };
 

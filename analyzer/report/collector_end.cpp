@@ -24,29 +24,29 @@ void Collector::end(const Reading& reading) {
   native_.end();
   fold_unended(reading);
   std::set<const Process*> training;
-  for (const auto& [key, iteration] : iterations_) training.insert(std::get<0>(key));
+  for (const auto& [key, loop] : loops_) training.insert(std::get<0>(key));
   const auto duration = static_cast<double>(trace_->clock.duration_ns(reading.whole.ticks()));
   findings_.duration += duration;
   findings_.wall += duration * static_cast<double>(std::max<std::size_t>(1, training.size()));
   findings_.processes += reading.by_process.size();
-  fold_iterations();
+  fold_loops();
   fold_quality(reading);
 }
 
-void Collector::fold_iterations() {
-  for (const auto& [key, iteration] : iterations_) {
+void Collector::fold_loops() {
+  for (const auto& [key, loop] : loops_) {
     const auto& [process, iterator, reset] = key;
     LoaderFinding& loader = loader_of(*process, iterator);
-    const auto loop = static_cast<double>(ns(Interval{iteration.first, iteration.last}));
-    loader.next += iteration.next;
-    loader.loop += loop;
+    const auto lasted = static_cast<double>(ns(Interval{loop.first, loop.last}));
+    loader.next += loop.next;
+    loader.loop += lasted;
     ++loader.epochs;
-    findings_.next += iteration.next;
-    findings_.loop += loop;
-    findings_.quality.busy += loop;
+    findings_.next += loop.next;
+    findings_.loop += lasted;
+    findings_.quality.busy += lasted;
     findings_.cores = std::max(findings_.cores, process->cores);
   }
-  iterations_.clear();
+  loops_.clear();
 }
 
 void Collector::fold_quality(const Reading& reading) {

@@ -8,6 +8,7 @@
 
 #include "commands/command.hpp"
 #include "model/fan.hpp"
+#include "model/iteration.hpp"
 #include "report/collector.hpp"
 #include "stacks/function_map.hpp"
 #include "stats/interval.hpp"
@@ -28,13 +29,13 @@ class Rows : public Visitor {
   void on_batch(const Batch& batch) override { batches.push_back(batch); }
   void on_span(const Span& span) override {
     if (span.kind() != Kind::next) return;
-    Reset& reset = resets[{span.stream.process, span.data.fields[0], span.data.fields[1]}];
+    Reset& reset = resets[iteration_of(span)];
     reset.first = std::min(reset.first, span.data.start);
     reset.last = std::max(reset.last, span.end);
   }
 
   std::vector<Batch> batches;
-  std::map<std::tuple<const Process*, std::uint64_t, std::uint64_t>, Reset> resets;
+  std::map<IterationKey, Reset> resets;
 };
 
 LoaderKey loader_of(const BatchKey& key) { return {key.training, key.training->loader_id_of(key.iterator)}; }
