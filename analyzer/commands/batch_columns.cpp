@@ -46,8 +46,7 @@ Value worker_id(const BatchRow& row) {
 }
 
 Value wait_of(const BatchRow& row) {
-  if (row.batch.out_of_order) return kOutOfOrderNs;
-  return length_of(row, row.batch.wait);
+  return row.batch.waited() ? Value(wait_ns(row.batch, row.trace.clock)) : Value();
 }
 
 Value delay_of(const BatchRow& row) {

@@ -75,7 +75,7 @@ void BatchRows::on_batch(const Batch& batch) {
   row.consumed = at(batch.consumed);
   if (batch.waited()) {
     row.wait_start = at(batch.wait.start);
-    row.wait = batch.out_of_order ? kOutOfOrderNs : trace_->clock.between(batch.wait.start, batch.wait.end);
+    row.wait = wait_ns(batch, trace_->clock);
   }
   row.outstanding = batch.outstanding;
   row.number = batch.key.batch;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/catalog.hpp"
+#include "trace/clock_map.hpp"
 
 namespace lotus::analyzer {
 
@@ -65,6 +66,11 @@ struct Batch {
 
 // The wait of a batch that arrived out of order is this literal, as in the research system.
 inline constexpr std::int64_t kOutOfOrderNs = 1000;
+
+// How long training waited for a batch of which waited() holds.
+inline std::int64_t wait_ns(const Batch& batch, const ClockMap& clock) {
+  return batch.out_of_order ? kOutOfOrderNs : clock.between(batch.wait.start, batch.wait.end);
+}
 
 // What a stream knows of batches between its records.
 struct BatchProgress {

@@ -53,8 +53,7 @@ void RankCollector::on_next(RankFinding& finding, const Span& span) {
 void RankCollector::on_batch(const Batch& batch) {
   RankFinding* finding = finding_of(*batch.key.training);
   if (finding == nullptr) return;
-  if (batch.waited())
-    finding->wait.add(batch.out_of_order ? kOutOfOrderNs : ns(batch.wait.start, batch.wait.end));
+  if (batch.waited()) finding->wait.add(wait_ns(batch, trace_->clock));
   if (batch.consumed == kUnknown) return;
   ++finding->batches;
   finding->samples += batch.samples;

@@ -180,7 +180,7 @@ void Collector::on_point(const Stream& stream, const Record& record, std::uint64
 void Collector::on_batch(const Batch& batch) {
   recorder_.on_batch(batch);
   if (batch.waited()) {
-    const std::int64_t took = batch.out_of_order ? kOutOfOrderNs : ns(batch.wait);
+    const std::int64_t took = wait_ns(batch, trace_->clock);
     findings_.wait.add(took);
     loader_of(*batch.key.training, batch.key.iterator).wait.add(took);
     findings_.out_of_order += batch.out_of_order ? 1 : 0;

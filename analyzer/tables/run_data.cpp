@@ -108,7 +108,7 @@ class Builder {
     }
     if (batch.waited()) {
       row.wait_start = clock.ns(batch.wait.start);
-      row.wait_ns = batch.out_of_order ? kOutOfOrderNs : clock.between(batch.wait.start, batch.wait.end);
+      row.wait_ns = wait_ns(batch, clock);
     }
     if (batch.consumed != kUnknown) row.consumed = clock.ns(batch.consumed);
     if (row.consumed && row.fetch_ns) row.delay_ns = *row.consumed - (*row.fetch_start + *row.fetch_ns);

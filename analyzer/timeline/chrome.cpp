@@ -150,10 +150,9 @@ void ChromeTimeline::fetched(const Batch& batch, std::uint64_t number, std::stri
 }
 
 void ChromeTimeline::waited(const Batch& batch, std::uint64_t number, std::string_view args) {
-  const std::int64_t ns =
-      batch.out_of_order ? kOutOfOrderNs : trace_.clock.between(batch.wait.start, batch.wait.end);
   const Lane lane = lanes_.of(batch.key, batch.out_of_order ? Outcome::early : Outcome::waited);
-  slice({quoted(wait_name(number)), kBatchCategory, lane, trace_.clock.ns(batch.wait.start), ns, args});
+  slice({quoted(wait_name(number)), kBatchCategory, lane, trace_.clock.ns(batch.wait.start),
+         wait_ns(batch, trace_.clock), args});
 }
 
 void ChromeTimeline::consumed(const Batch& batch, std::uint64_t number, std::string_view args) {

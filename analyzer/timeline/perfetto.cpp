@@ -131,12 +131,9 @@ void PerfettoTimeline::on_batch(const Batch& batch) {
   facts_.bytes.clear();
   describe(*label);
   if (batch.out_of_order) file_.fact_flag(facts_, "out_of_order", true);
-  if (batch.waited()) {
-    const std::int64_t ns =
-        batch.out_of_order ? kOutOfOrderNs : trace_.clock.between(batch.wait.start, batch.wait.end);
+  if (batch.waited())
     outcome(outcome_track(batch.key, batch.out_of_order ? Outcome::early : Outcome::waited),
-            wait_name(label->number), trace_.clock.ns(batch.wait.start), ns, 0);
-  }
+            wait_name(label->number), trace_.clock.ns(batch.wait.start), wait_ns(batch, trace_.clock), 0);
   if (batch.consumed == kUnknown) return;
   outcome(outcome_track(batch.key, Outcome::consumed), consumed_name(label->number),
           trace_.clock.ns(batch.consumed), kConsumedNs,
