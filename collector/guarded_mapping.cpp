@@ -30,19 +30,18 @@ void install_handler() {
 }  // namespace
 
 std::unique_ptr<GuardedMapping> GuardedMapping::map(int fd, std::size_t bytes) {
-  return map(fd, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
+  return map(fd, bytes, MAP_SHARED);
 }
 
 std::unique_ptr<GuardedMapping> GuardedMapping::map_private(int fd, std::size_t bytes) {
-  // libelf notes in the section headers, where they are mapped, that it decompressed a section: in our own
-  // copy.
-  return map(fd, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+  // Can be written to: libelf notes in the section headers that it decompressed a section.
+  return map(fd, bytes, MAP_PRIVATE);
 }
 
-std::unique_ptr<GuardedMapping> GuardedMapping::map(int fd, std::size_t bytes, int protection, int flags) {
+std::unique_ptr<GuardedMapping> GuardedMapping::map(int fd, std::size_t bytes, int flags) {
   static std::once_flag installed;
   std::call_once(installed, install_handler);
-  void* data = mmap(nullptr, bytes, protection, flags, fd, 0);
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
   if (data == MAP_FAILED) return nullptr;
   return std::unique_ptr<GuardedMapping>(new GuardedMapping(static_cast<std::uint8_t*>(data), bytes));
 }

@@ -14,7 +14,8 @@ class GuardedMapping {
   // Maps the first `bytes` bytes of `fd` for reading and writing; nullptr with errno set if it cannot.
   // A mapping is made, touched and destroyed by one thread only.
   static std::unique_ptr<GuardedMapping> map(int fd, std::size_t bytes);
-  // The same for a file that is only read: bytes that are written to it later may show or not.
+  // The same without writing to the file: what is written to the mapping stays in this process. Bytes that
+  // are written to the file later may show or not.
   static std::unique_ptr<GuardedMapping> map_private(int fd, std::size_t bytes);
   ~GuardedMapping();
   GuardedMapping(const GuardedMapping&) = delete;
@@ -29,7 +30,7 @@ class GuardedMapping {
   static bool repair(const void* address);
 
  private:
-  static std::unique_ptr<GuardedMapping> map(int fd, std::size_t bytes, int protection, int flags);
+  static std::unique_ptr<GuardedMapping> map(int fd, std::size_t bytes, int flags);
   GuardedMapping(std::uint8_t* data, std::size_t size);
 
   std::uint8_t* data_;

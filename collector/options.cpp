@@ -34,7 +34,6 @@ std::string temporary_directory() {
   return set.starts_with('/') ? set : "/tmp";
 }
 
-// The candidates of the traced processes, in their order; all of them may hold segments.
 // What the usual names end with; see kInitialPidNamespace.
 std::string namespace_suffix() {
   struct stat status {};
@@ -42,6 +41,7 @@ std::string namespace_suffix() {
   return told && status.st_ino != kInitialPidNamespace ? fmt::format("-{}", status.st_ino) : std::string();
 }
 
+// The candidates of the traced processes, in their order; all of them may hold segments.
 std::vector<std::string> default_directories() {
   const std::string suffix = namespace_suffix();
   const std::string name = fmt::format("lotus-{}{}", geteuid(), suffix);

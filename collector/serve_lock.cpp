@@ -69,7 +69,7 @@ std::string whole_text(std::string_view file) {
 void write_pid(int fd) {
   const std::string text = fmt::format("{}\n", getpid());
   // The pid is for people only; a full file system must not keep us from serving.
-  if (ftruncate(fd, 0) != 0 || pwrite(fd, text.data(), text.size(), 0) < 0) errno = 0;
+  [[maybe_unused]] const bool written = ftruncate(fd, 0) == 0 && pwrite(fd, text.data(), text.size(), 0) >= 0;
 }
 
 }  // namespace
@@ -111,7 +111,8 @@ bool ServeLock::held_by_another(const Directory& directory) {
 void ServeLock::publish(std::string_view text) const {
   const std::string all = fmt::format("{}\n{}{}", getpid(), mark_of(text), text);
   if (!fd_ || pwrite(fd_.get(), all.data(), all.size(), 0) < 0) return;
-  if (ftruncate(fd_.get(), static_cast<off_t>(all.size())) != 0) errno = 0;  // then the mark does not fit
+  // Where that fails, the mark does not fit.
+  [[maybe_unused]] const int failed = ftruncate(fd_.get(), static_cast<off_t>(all.size()));
 }
 
 std::string ServeLock::published(const Directory& directory) {

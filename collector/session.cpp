@@ -265,8 +265,8 @@ void Session::report() {
                                  counted(numbers_given_, "process", "processes"), lost);
   if (lost > 0)
     line +=
-        " (memory ran full before they were collected: leave a CPU core and disk bandwidth for "
-        "lotus-collector)";
+        " (memory ran full before they were collected: "
+        "leave a CPU core and disk bandwidth for lotus-collector)";
   if (damaged_ > 0)
     line += fmt::format(", {} of shared memory unusable", counted(damaged_, "record", "records"));
   log_.result(line);

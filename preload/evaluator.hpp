@@ -5,9 +5,8 @@
 //
 // Why not sys.monitoring, from 3.12 on? What decides:
 // - Operations are found by rule, among all frames below a fetch. Monitoring costs nothing for code that is
-// not looked
-//   at, but in a pipeline we look at all of it, and there an event at each start and return costs four times
-//   what an evaluator does (bench/evaluators: +80 against +20 ns a call on 3.12 and 3.13).
+//   not looked at, but in a pipeline we look at all of it, and there an event at each start and return costs
+//   four times what an evaluator does (bench/evaluators: +80 against +20 ns a call on 3.12 and 3.13).
 // - Outside of a pipeline these 20 ns are below the noise of real programs.
 // - A snapshot of the stack ends where the operation's C frames do, at our evaluator's own frame. Without an
 //   evaluator Python's calls share one C frame, and nothing tells an operation's native functions from its

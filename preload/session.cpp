@@ -134,9 +134,8 @@ bool choose_directory(int first) {
                   config.directory);
   else
     std::snprintf(session.remark, sizeof session.remark,
-                  "no directory for shared memory: /dev/shm, $XDG_RUNTIME_DIR, $TMPDIR and $HOME cannot be "
-                  "written; set "
-                  "LOTUS_DIR");
+                  "no directory for shared memory: "
+                  "/dev/shm, $XDG_RUNTIME_DIR, $TMPDIR and $HOME cannot be written; set LOTUS_DIR");
   return false;
 }
 

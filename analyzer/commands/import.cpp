@@ -36,9 +36,9 @@ std::vector<std::string> targets_of(const Options& options, const std::vector<lo
     names += (names.empty() ? "" : ", ") + run.configuration.name;
     if (!run.configuration.known())
       throw Unusable(
-          fmt::format("{}: no configuration can be read from its name: expected b<batch>_gpu<n> or "
-                      "<name>_dataloader<n>, or "
-                      "epoch_<n> below such a directory; rename it, or import it alone",
+          fmt::format("{}: no configuration can be read from its name: "
+                      "expected b<batch>_gpu<n> or <name>_dataloader<n>, or epoch_<n> below such a "
+                      "directory; rename it, or import it alone",
                       escaped(run.directories.front().path)));
   }
   std::error_code error;

@@ -78,9 +78,8 @@ std::string closing(const Answer& answer) {
   const Replay& replay = answer.replay;
   return fmt::format(
       "Replayed with the recorded settings, the model is off by {:+.1f} % in images/s and {:+.1f} points in "
-      "the "
-      "share waited; differences below that say nothing. [ ]: 90 % of {} replicas with resampled batches, "
-      "widened by that error.",
+      "the share waited; differences below that say nothing. [ ]: 90 % of {} replicas with resampled "
+      "batches, widened by that error.",
       replay.rate_error_percent(), replay.waited_error(), Replay::kReplicas);
 }
 

@@ -127,8 +127,7 @@ std::string comparison_text(const Comparison& c, const Terminal& terminal) {
   std::string out = terminal.styled(Style::bold, wrapped(verdict(c), terminal.width)) + "\n";
   const std::string facts = fmt::format(
       "{} against {}: {} quantities; the intervals hold all of them together with 95 % probability, as far "
-      "as "
-      "chance goes: not a busier or a warmer machine.",
+      "as chance goes: not a busier or a warmer machine.",
       escaped(c.after), escaped(c.before), c.quantities);
   out += terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n\n" + ops_table(c, terminal);
   if (!c.unfinished.empty())
