@@ -52,6 +52,7 @@ class World:
             shutil.copy(source, self.place / target)
         shutil.copytree(harness.FAKE_TORCH, self.place / "fake_torch")
         shutil.copy(harness.PROGRAMS / "logged.py", self.place)
+        shutil.copytree(harness.PROGRAMS / "runners", self.place / "runners")
         self.common = self.directory("common", 0, 0o1777)  # as /tmp
         self.home = self.directory("home", ADA, 0o700)
         self.output = self.home / "x.lotus"

@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader, Dataset
 from torchvision.transforms import functional
 
 import support
+from runners.plain import Compose
 
 SHORTER_SIDE = (320, 480)
 
@@ -65,16 +66,6 @@ class BatchCollator:
         for image, place in zip(images, batch):
             place[:, : image.shape[1], : image.shape[2]].copy_(image)
         return batch, list(boxes)
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, sample):
-        for transform in self.transforms:
-            sample = transform(sample)
-        return sample
 
 
 class Photographs(Dataset):

@@ -8,6 +8,8 @@ import os
 
 from torch.utils.data import DataLoader, Dataset
 
+from runners.plain import Compose
+
 BATCH_SIZE = 4
 
 
@@ -32,16 +34,6 @@ class Batch:
         log, epoch, number, _ = self.content
         log.write(f"made {epoch} {number} {os.getpid()}")
         return Batch, self.content
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, sample):
-        for transform in self.transforms:
-            sample = transform(sample)
-        return sample
 
 
 def mix(data):

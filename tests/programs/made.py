@@ -2,6 +2,7 @@
 import torch
 from torch.utils.data import Dataset, default_collate
 
+from runners.plain import Compose
 from truth import log, now
 
 
@@ -10,16 +11,6 @@ def collate(samples):
     batch = default_collate(samples)
     log(f"op {start} {now()} Collation")
     return batch
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, sample):
-        for transform in self.transforms:
-            sample = transform(sample)
-        return sample
 
 
 class Draw:

@@ -6,6 +6,8 @@ import torch
 from torch.utils.data import DataLoader, get_worker_info
 from torchvision.datasets import DatasetFolder
 
+from runners.plain import Compose
+
 
 class Decode:
     def __init__(self, seconds):
@@ -34,16 +36,6 @@ class Noise:
         end = time.thread_time() + self.seconds
         while time.thread_time() < end:
             sample = sample + 0.001
-        return sample
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, sample):
-        for transform in self.transforms:
-            sample = transform(sample)
         return sample
 
 

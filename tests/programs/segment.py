@@ -10,6 +10,7 @@ import numpy
 from torch.utils.data import DataLoader, Dataset
 
 import support
+from runners.plain import Compose
 
 CASES = 4
 SHAPE = (1, 64, 128, 128)
@@ -70,16 +71,6 @@ class GaussianNoise:
     def __call__(self, data):
         noise = self.chance.normal(0.0, 0.1, size=data["image"].shape)
         return {**data, "image": (data["image"] + noise).astype(numpy.float32)}
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, data):
-        for transform in self.transforms:
-            data = transform(data)
-        return data
 
 
 class Cases(Dataset):

@@ -20,6 +20,8 @@ import time
 
 from torch.utils.data import DataLoader, Dataset
 
+from runners.plain import Compose
+
 FIRST, SHARED, SECOND, BRIEF, BY_HAND, POOLED, LATE = range(7)
 NAMES = ["burn_first", "burn_shared", "burn_second", "burn_brief", "burn_by_hand", "burn_pooled", "burn_late"]
 PIECE_NS = 100_000
@@ -136,16 +138,6 @@ class Beside:
         self.entered.set()
         self.over.wait()
         return index
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, sample):
-        for transform in self.transforms:
-            sample = transform(sample)
-        return sample
 
 
 class Indices(Dataset):

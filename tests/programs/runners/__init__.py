@@ -1,4 +1,4 @@
-"""Runners of transforms in the shape of libraries that are not installed here.
+"""Runners of transforms: a plain one, and some in the shape of libraries that are not installed here.
 
-Each module has `build()`, which returns a callable that takes an image to a tensor.
+Modules of the latter have `build()`, which returns a callable that takes an image to a tensor.
 """
