@@ -4,7 +4,6 @@
 //   bench-pair [PAIRS]      default 20,000,000; segments in a directory of its own under /dev/shm
 //
 // Times of operations vary as those of a real pipeline do (pseudo-random), or compression would be too easy.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -12,9 +11,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "config.hpp"
-#include "recorder.hpp"
-#include "session.hpp"
+#include "own_segment.hpp"
 
 namespace {
 
@@ -58,21 +55,11 @@ double ns_per(std::uint64_t count, Body&& body) {
 
 int main(int argc, char** argv) {
   const std::uint64_t pairs = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20'000'000;
-  char directory[] = "/dev/shm/lotus-bench-XXXXXX";
-  if (pairs == 0 || mkdtemp(directory) == nullptr) return 2;
-  setenv("LOTUS_DIR", directory, 1);
-  setenv("LOTUS_AUTOSTART", "0", 1);
-  setenv("LOTUS_OUTPUT", "/dev/null", 1);
-  lotus::read_config();
-  lotus::choose_clock();
-  lotus::leave(lotus::enter<lotus::Kind::fetch>(0, 0, 0), lotus::Kind::leave);
-  if (lotus::process.segment.header == nullptr) return 1;
-  auto* base = reinterpret_cast<std::uint8_t*>(lotus::process.segment.header);
-  const auto& header = *lotus::process.segment.header;
-  std::thread reader(
-      drain,
-      lotus::RingReader(reinterpret_cast<lotus::RingHeader*>(base + header.ring_offset[lotus::kEventRing]),
-                        header.ring_bytes[lotus::kEventRing]));
+  if (pairs == 0) return 2;
+  const OwnSegment segment;
+  if (!segment.made()) return 1;
+  const lotus::SegmentHeader& header = segment.header();
+  std::thread reader(drain, segment.ring(lotus::kEventRing));
   std::uint32_t state = 2463534242;
   volatile std::uint32_t sink = 0;
   const double empty = ns_per(pairs, [&](std::uint64_t) { sink = vary(state); });
@@ -90,9 +77,5 @@ int main(int argc, char** argv) {
               static_cast<double>(stored_bytes) / static_cast<double>(events));
   std::printf("lost events               %llu\n", static_cast<unsigned long long>(header.lost_events));
   std::printf("shared memory a process   %.2f MiB\n", static_cast<double>(header.segment_bytes) / (1 << 20));
-  char path[lotus::kPathBytes];
-  lotus::segment_path(path, directory, header.pid, header.start_time);
-  unlink(path);
-  rmdir(directory);
   return 0;
 }

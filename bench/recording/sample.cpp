@@ -7,7 +7,6 @@
 // call that sends it takes, measured with a signal that is ignored, is left out; the timer's interrupt is not
 // in it.
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,11 +17,9 @@
 #include <lotus/ring.hpp>
 #include <vector>
 
-#include "config.hpp"
 #include "evaluator.hpp"
-#include "recorder.hpp"
+#include "own_segment.hpp"
 #include "sampler.hpp"
-#include "session.hpp"
 #include "signals.hpp"
 #include "thread_clocks.hpp"
 
@@ -127,28 +124,14 @@ void report(const char* what, double ns, double empty, const Taken& taken) {
   std::printf("\n");
 }
 
-bool begin(char* directory) {
-  if (mkdtemp(directory) == nullptr) return false;
-  setenv("LOTUS_DIR", directory, 1);
-  setenv("LOTUS_AUTOSTART", "0", 1);
-  setenv("LOTUS_OUTPUT", "/dev/null", 1);
-  lotus::read_config();
-  lotus::choose_clock();
-  lotus::leave(lotus::enter<lotus::Kind::fetch>(0, 0, 0), lotus::Kind::leave);
-  return lotus::process.segment.header != nullptr && lotus::sample_signal_now() != 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 200'000;
-  char directory[] = "/dev/shm/lotus-bench-XXXXXX";
   if (count == 0) return 2;
-  if (!begin(directory)) return 1;
-  auto* base = reinterpret_cast<std::uint8_t*>(lotus::process.segment.header);
-  const auto& header = *lotus::process.segment.header;
-  lotus::RingReader reader(reinterpret_cast<lotus::RingHeader*>(base + header.ring_offset[lotus::kStackRing]),
-                           header.ring_bytes[lotus::kStackRing]);
+  const OwnSegment segment;
+  if (!segment.made() || lotus::sample_signal_now() == 0) return 1;
+  lotus::RingReader reader = segment.ring(lotus::kStackRing);
   const siginfo_t sample = capture(lotus::sample_signal_now());
   siginfo_t other = sample;
   Taken none;
@@ -167,10 +150,6 @@ int main(int argc, char** argv) {
     report(what, ns, empty, taken);
   }
   std::printf("samples that were lost             %6llu\n",
-              static_cast<unsigned long long>(header.lost_snapshots));
-  char path[lotus::kPathBytes];
-  lotus::segment_path(path, directory, header.pid, header.start_time);
-  unlink(path);
-  rmdir(directory);
+              static_cast<unsigned long long>(segment.header().lost_snapshots));
   return 0;
 }
