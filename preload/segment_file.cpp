@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,6 +27,7 @@ struct Sizes {
 constexpr Sizes kRoomy = {kMaxSlots, kMaxChunkBytes, {128 * 1024, 1024 * 1024, 1024 * 1024}};
 constexpr Sizes kTight = {8, 16 * 1024, {64 * 1024, 256 * 1024, 128 * 1024}};
 constexpr std::uint64_t kShortOfSpace = 256u << 20;
+constexpr std::uint64_t kLeftToProgram = std::uint64_t{2} << 30;  // of a small file system: a quarter
 
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr unsigned kMaxImages = 64;  // programs that one process executes in turn
@@ -50,10 +52,15 @@ static_assert(lay_out(kRoomy).total <= 4u << 20, "the budget of shared memory pe
 static_assert(lay_out(kRoomy).rings[0] % kRingAlign == 0 && lay_out(kRoomy).rings[1] % kRingAlign == 0 &&
               lay_out(kRoomy).rings[2] % kRingAlign == 0);
 
-bool short_of_space(const char* directory) {
+// Segments that wait for a collector, which may be stopped, never take what the program may need itself.
+enum class Room { none, little, plenty };
+Room room_in(const char* directory) {
   struct statvfs status {};
-  if (statvfs(directory, &status) != 0) return true;
-  return status.f_bavail * status.f_frsize < kShortOfSpace;
+  if (statvfs(directory, &status) != 0) return Room::little;
+  const std::uint64_t free = status.f_bavail * status.f_frsize;
+  if (free < std::min<std::uint64_t>(status.f_blocks * status.f_frsize / 4, kLeftToProgram))
+    return Room::none;
+  return free < kShortOfSpace ? Room::little : Room::plenty;
 }
 
 // Unknown where /proc tells of another namespace: the pid in the header is then the one of that one.
@@ -151,8 +158,10 @@ bool make_sized(Segment& segment, const Sizes& sizes, int& error) {
 bool make_segment(Segment& segment, char* reason) {
   int error = 0;
   do {
-    if (!short_of_space(session.directory) && make_sized(segment, kRoomy, error)) return true;
-    if (error != EEXIST && make_sized(segment, kTight, error)) return true;
+    const Room room = room_in(session.directory);
+    error = ENOSPC;
+    if (room == Room::plenty && make_sized(segment, kRoomy, error)) return true;
+    if (room != Room::none && error != EEXIST && make_sized(segment, kTight, error)) return true;
     std::snprintf(reason, 256, "no shared memory in %.100s: %.60s; set LOTUS_DIR to a directory with room",
                   session.directory, std::strerror(error));
     // Elsewhere only for want of room: where this process may no more go (setuid, chroot), its session's

@@ -1,15 +1,22 @@
-// Many processes that record at a given rate, with the recorder of liblotus.so: the load for bench/load.
+// Many processes that record at a given rate, with the recorder of liblotus.so: the load for bench/load and
+// bench/bounds.
 //
-//   bench-load PROCESSES EVENTS_A_SECOND SECONDS      of each process; 0 events: as fast as the recorder goes
+//   bench-load PROCESSES EVENTS_A_SECOND SECONDS [THREADS [AT_ONCE]]
+//
+// Rate and time are those of each thread, of which a process has THREADS (1); 0 events: as fast as the
+// recorder goes; 0 seconds: some events, then it ends. AT_ONCE processes (all) live at the same time.
 //
 // LOTUS_DIR and LOTUS_OUTPUT say where segments and trace go. Prints what was recorded: events, and seconds
 // taken.
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include "config.hpp"
@@ -18,7 +25,9 @@
 
 namespace {
 
-constexpr std::uint64_t kTick = 10'000'000;  // ns between bursts of a process that records at a rate
+constexpr std::uint64_t kTick =
+    10'000'000;  // ns between bursts of a thread that records at a rate: at least …
+constexpr std::uint64_t kTickEvents = 20;  // … the time of so many events
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kBurst = 1000;  // pairs between looks at the clock at full speed
 
@@ -33,7 +42,7 @@ std::uint32_t vary(std::uint32_t state) {
 }
 
 std::uint64_t record(std::uint64_t pairs) {
-  static std::uint32_t state = 2463534242;
+  thread_local std::uint32_t state = 2463534242;
   for (std::uint64_t i = 0; i < pairs; ++i) {
     const lotus::Span span = lotus::enter<lotus::Kind::op>(state % 7 + 1);
     state = vary(state);
@@ -47,53 +56,80 @@ void sleep_until(std::uint64_t ns) {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr);
 }
 
-// Events recorded.
-std::uint64_t run(std::uint64_t events_a_second, std::uint64_t seconds) {
+struct Load {
+  std::uint64_t processes, events_a_second, seconds, threads, at_once;
+};
+
+// Events recorded by this thread.
+std::uint64_t run(const Load& load) {
+  if (load.seconds == 0) return record(kBurst / 10);
   const std::uint64_t begin = lotus::clock_ns(CLOCK_MONOTONIC);
+  const std::uint64_t tick =
+      std::max(kTick, load.events_a_second == 0 ? 0 : kTickEvents * kSecond / load.events_a_second);
   std::uint64_t recorded = 0;
-  for (std::uint64_t now = begin; now < begin + seconds * kSecond; now = lotus::clock_ns(CLOCK_MONOTONIC)) {
-    if (events_a_second == 0) {
+  for (std::uint64_t now = begin; now < begin + load.seconds * kSecond;
+       now = lotus::clock_ns(CLOCK_MONOTONIC)) {
+    if (load.events_a_second == 0) {
       recorded += record(kBurst);
       continue;
     }
     // What is due by now: a process that was scheduled away catches up.
-    const std::uint64_t due = (now - begin) / kTick * (events_a_second / (kSecond / kTick));
+    const std::uint64_t due = (now - begin) / tick * tick * load.events_a_second / kSecond;
     if (due > recorded) recorded += record((due - recorded) / 2);
-    sleep_until(begin + ((now - begin) / kTick + 1) * kTick);
+    sleep_until(begin + ((now - begin) / tick + 1) * tick);
   }
-  if (lotus::Thread* thread = lotus::current_thread()) lotus::flush(*thread);
   return recorded;
+}
+
+// Events recorded by this process.
+std::uint64_t run_threads(const Load& load) {
+  std::vector<std::uint64_t> recorded(load.threads);
+  std::vector<std::thread> threads;
+  lotus::current_thread();  // in Python one thread is the first, too: it holds the interpreter's lock
+  const auto work = [&](std::size_t i) {
+    recorded[i] = run(load);
+    if (lotus::Thread* thread = lotus::current_thread()) lotus::flush(*thread);
+  };
+  for (std::size_t i = 1; i < load.threads; ++i) threads.emplace_back(work, i);
+  work(0);
+  for (std::thread& thread : threads) thread.join();
+  std::uint64_t all = 0;
+  for (const std::uint64_t events : recorded) all += events;
+  return all;
+}
+
+// A child that adds what it recorded to `total`, which all share.
+pid_t start(const Load& load, std::uint64_t* total) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  __atomic_fetch_add(total, run_threads(load), __ATOMIC_RELAXED);
+  _exit(0);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
-  const std::uint64_t processes = std::strtoull(argv[1], nullptr, 10);
-  const std::uint64_t rate = std::strtoull(argv[2], nullptr, 10);
-  const std::uint64_t seconds = std::strtoull(argv[3], nullptr, 10);
+  if (argc < 4 || argc > 6) return 2;
+  const auto number = [&](int i, std::uint64_t otherwise) {
+    return i < argc ? std::strtoull(argv[i], nullptr, 10) : otherwise;
+  };
+  const std::uint64_t processes = number(1, 1);
+  const Load load{processes, number(2, 0), number(3, 0), number(4, 1), number(5, processes)};
   lotus::read_config();
   lotus::choose_clock();
   if (!lotus::find_session()) return 1;
-  int results[2];
-  if (pipe(results) != 0) return 1;
+  void* shared =
+      mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 1;
+  auto* total = static_cast<std::uint64_t*>(shared);
   const std::uint64_t begin = lotus::clock_ns(CLOCK_MONOTONIC);
-  std::vector<pid_t> children;
-  for (std::uint64_t i = 0; i < processes; ++i) {
-    const pid_t child = fork();
-    if (child < 0) break;
-    if (child == 0) {
-      const std::uint64_t recorded = run(rate, seconds);
-      _exit(write(results[1], &recorded, sizeof recorded) == sizeof recorded ? 0 : 1);
-    }
-    children.push_back(child);
+  std::uint64_t ended = 0;
+  for (std::uint64_t started = 0; started < load.processes; ++started) {
+    if (started - ended == load.at_once && wait(nullptr) > 0) ++ended;
+    if (start(load, total) < 0) break;
   }
-  for (const pid_t child : children) waitpid(child, nullptr, 0);
+  while (wait(nullptr) > 0) ++ended;
   const double taken = static_cast<double>(lotus::clock_ns(CLOCK_MONOTONIC) - begin) / kSecond;
-  close(results[1]);
-  std::uint64_t all = 0;
-  std::uint64_t recorded = 0;
-  while (read(results[0], &recorded, sizeof recorded) == sizeof recorded) all += recorded;
-  std::printf("%llu %.3f\n", static_cast<unsigned long long>(all), taken);
-  return children.size() == processes ? 0 : 1;
+  std::printf("%llu %.3f\n", static_cast<unsigned long long>(*total), taken);
+  return ended == load.processes ? 0 : 1;
 }

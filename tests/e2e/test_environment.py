@@ -1,4 +1,5 @@
 """Settings with nonsense in them, and places that cannot be written to: a clear line, the target unharmed."""
+import contextlib
 import os
 import pathlib
 import shutil
@@ -100,17 +101,23 @@ def test_another_file_in_the_way_is_left_alone(command, bare, tracer):
     assert harness.Trace(beside).report["batches"]["count"] == 10
 
 
-@pytest.fixture
-def tiny(tmp_path):
-    """A full disk: a tmpfs of 64 KiB."""
-    directory = tmp_path / "tiny"
+@contextlib.contextmanager
+def disk(directory, size):
+    """A file system of this size."""
     directory.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", directory],
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", directory],
                              capture_output=True)
     if mounted.returncode != 0:
         pytest.skip(f"no mount here: {mounted.stderr.decode()}")
     yield directory
     subprocess.run(["umount", "-l", directory], check=True)
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A full disk."""
+    with disk(tmp_path / "tiny", "64k") as directory:
+        yield directory
 
 
 def test_trace_on_a_read_only_disk(tiny, command, bare, tracer):
@@ -128,6 +135,18 @@ def test_segments_on_a_full_disk(tiny, command, bare, tracer):
     assert len(traced.lotus_lines) == 1
     assert str(tiny) in traced.lotus_lines[0]
     assert list(tiny.glob("*.segment")) == []
+
+
+@pytest.mark.parametrize("used_mib, recorded", [(20, True), (26, False)])
+def test_the_last_quarter_of_shared_memory_is_left_to_the_program(used_mib, recorded, tmp_path, command, bare, tracer):
+    with disk(tmp_path / "memory", "32m") as memory:
+        (memory / "tensors").write_bytes(bytes(used_mib << 20))
+        traced, trace = tracer.run(command, LOTUS_DIR=memory)
+        unharmed(bare, traced)
+        assert ("No space left on device" in "".join(traced.lotus_lines)) == (not recorded)
+        if recorded:
+            tracer.wait_for_collector()
+        assert trace.exists() == recorded
 
 
 def test_trace_on_a_full_disk(tiny, command, bare, tracer):
