@@ -22,11 +22,17 @@ constexpr const char* kForm =
   throw Unusable(fmt::format("{}: {}; expected {}", escaped(path), what, kForm));
 }
 
+// Objects of this kind copy their values when they grow, calling themselves for each bracket in them.
+constexpr int kDeepest = 100;
+
 Json parse(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Unusable(fmt::format("{}: cannot be read; name a mapping file", escaped(path)));
   try {
-    return Json::parse(file);
+    return Json::parse(file, [&](int depth, Json::parse_event_t, Json&) {
+      if (depth > kDeepest) fail(path, "has too many brackets inside each other");
+      return true;
+    });
   } catch (const Json::parse_error& error) {
     throw Unusable(fmt::format("{}: byte {}: is no JSON; expected {}", escaped(path), error.byte, kForm));
   } catch (const Json::exception&) {  // out_of_range is no parse_error

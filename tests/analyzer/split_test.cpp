@@ -142,6 +142,8 @@ TEST_CASE("mapping: what cannot be used is named") {
   CHECK(names(refusal("{", true), "byte 2: is no JSON"));
   CHECK(names(refusal("{}", true), "has no op_to_func"));
   CHECK(names(refusal(R"({"op_to_func": 1e999})", true), "file: holds a number that is too large"));
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  CHECK(names(refusal(R"({"op_to_func": {"A": )" + deep + R"(, "B": []}})", true), "too many brackets"));
   CHECK(names(refusal(R"({"op_to_func": []})", true), "op_to_func is no object"));
   CHECK(names(refusal(R"({"op_to_func": {"A": "f|l"}})", true), "op_to_func[A] is no list"));
   CHECK(names(refusal(R"({"op_to_func": {"A": [1]}})", true), "op_to_func[A] holds what is no text"));
