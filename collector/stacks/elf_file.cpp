@@ -80,8 +80,9 @@ bool ElfFile::parse() {
     if (!segment) return false;
     if (segment->p_type == PT_LOAD) {
       if (cut(image_, segment->p_offset, segment->p_filesz).size() != segment->p_filesz) continue;
-      loads_.push_back({segment->p_vaddr, segment->p_offset, segment->p_filesz,
-                        segment->p_vaddr + segment->p_memsz, (segment->p_flags & PF_X) != 0});
+      const std::uint64_t offset = segment->p_filesz == 0 ? 0 : segment->p_offset;  // of nothing: anything
+      loads_.push_back({segment->p_vaddr, offset, segment->p_filesz, segment->p_vaddr + segment->p_memsz,
+                        (segment->p_flags & PF_X) != 0});
     } else if (segment->p_type == PT_GNU_EH_FRAME) {
       unwind_table_ = segment->p_vaddr;
       unwind_table_bytes_ = segment->p_memsz;

@@ -1,6 +1,7 @@
 // Whatever a process writes as snapshots, definitions and ELF files: the collector reads on, within its
 // bounds.
 #include <doctest/doctest.h>
+#include <elf.h>
 #include <sys/stat.h>
 
 #include <cstring>
@@ -211,6 +212,28 @@ TEST_CASE("a pipe in the place of a binary holds nothing up") {
   REQUIRE(mkfifo((place / "pipe").c_str(), 0600) == 0);
   CHECK(ElfFile::open(place / "pipe") == nullptr);
   CHECK(ElfFile::open(place.path()) == nullptr);
+}
+
+TEST_CASE("code of no bytes, far behind the end of an ELF file") {
+  struct {
+    Elf64_Ehdr header{};
+    Elf64_Phdr code[2]{};
+  } image;
+  std::memcpy(image.header.e_ident, ELFMAG, SELFMAG);
+  image.header.e_ident[EI_CLASS] = ELFCLASS64;
+  image.header.e_ident[EI_DATA] = ELFDATA2LSB;
+  image.header.e_machine = EM_X86_64;
+  image.header.e_phoff = sizeof image.header;
+  image.header.e_phnum = 2;
+  for (Elf64_Phdr& code : image.code) code.p_type = PT_LOAD, code.p_flags = PF_X;
+  image.code[0].p_offset = 0xffff'ffff'0000'1000;
+  const TemporaryDirectory place;
+  write_text(place / "empty.so", {reinterpret_cast<const char*>(&image), sizeof image});
+  const auto file = ElfFile::open(place / "empty.so");
+  REQUIRE(file);
+  REQUIRE(file->code().size() == 2);
+  CHECK(file->code()[0].bytes.empty());
+  CHECK(file->code()[0].bytes.data() == file->code()[1].bytes.data());  // and not somewhere in memory
 }
 
 TEST_CASE("ELF files that are scribbled over or cut off: frames and names are found or are not") {
