@@ -71,6 +71,8 @@ enum Trait : std::uint8_t {
   kNext = 32,        // co_name is __next__
 };
 
+constexpr int kMaxKept = 2;  // callables that one function calls for its `self`
+
 struct CodeInfo {
   const Role* role = nullptr;
   py::Object* attribute = nullptr;       // runner: the attribute that holds its callables (owned by the code)
@@ -85,7 +87,17 @@ struct CodeInfo {
   std::uint8_t traits = 0;
   std::uint8_t tries = 0;  // looks at runner candidates whose list was still empty
   Verdict runner = Verdict::open;
+  Verdict keeper = Verdict::open;
+  std::uint8_t keeper_tries = 0;
+  py::Object* kept[kMaxKept] = {};  // keeper: the attributes that hold callables (owned by the code)
   bool callables_seen = false;
+};
+
+// A library's code that calls what its `self` was given, self.transform(rows), while it is being evaluated.
+struct Keeper {
+  const CodeInfo* info;
+  py::Object* code;
+  py::Object* self;
 };
 
 // What a frame below is part of. Lives on the C stack of the handler that opened it.
@@ -96,12 +108,14 @@ struct Context {
   bool sampled = false;       // fetch: a sample was made; what comes next is the collate function
   bool batched = false;       // sample: in fact all samples of a batch at once, __getitems__
   bool path_known = false;    // sample
+  bool guessed = false;       // op: the first frame of a sample, called by no runner
   std::uint8_t depth = 0;     // runner: unmatched frames between it and here
   std::uint8_t expanded = 0;  // sample: helper methods of the dataset that were opened up
   Context* up = nullptr;
-  py::Object* self = nullptr;     // fetch: the dataset; sample: the dataset; runner, op: the callable
-  py::Object* items = nullptr;    // runner, sample: the container of callables, or nullptr
-  py::Object* collate = nullptr;  // fetch
+  py::Object* self = nullptr;      // fetch: the dataset; sample: the dataset; runner, op: the callable
+  py::Object* items = nullptr;     // runner, sample: the container of callables, or nullptr
+  py::Object* collate = nullptr;   // fetch
+  const Keeper* keeper = nullptr;  // op: the innermost one inside it
   py::Ssize next_item = 0;
   std::uint64_t samples_end = 0;  // fetch: ticks when the last sample was done
   std::uint64_t serial = 0;       // of the thread's contexts, from 1

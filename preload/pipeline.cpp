@@ -4,6 +4,7 @@
 
 #include "classify.hpp"
 #include "handlers.hpp"
+#include "keepers.hpp"
 #include "names.hpp"
 #include "runners.hpp"
 #include "sampler.hpp"
@@ -94,9 +95,12 @@ py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
   py::Object* items = callables_of(call, first);
   if (items == nullptr) items = callables_of_forward(call, first);
   if (items != nullptr) return run_runner(call, first, items);
+  const Keeper keeper{call.info, call.code, first};
   Context context;
   context.self = first;
   context.kind = Context::Kind::op;
+  context.guessed = true;
+  if (keeps_callables(call, first)) context.keeper = &keeper;
   if (first != nullptr && first == sample.self && sample.expanded < kMaxExpanded) {
     context.kind = Context::Kind::sample;  // a helper method of the dataset: its callees are operations, too
     context.expanded = static_cast<std::uint8_t>(sample.expanded + 1);
@@ -138,13 +142,25 @@ py::Object* below_runner(Call& call, Context& context) {
   return result;
 }
 
+// Inside an operation that is but the first frame of a sample: what a library was given to call is one, too.
+py::Object* below_first_frame(Call& call, py::Object* first, const Context& context) {
+  py::Object* given = context.keeper != nullptr ? match_kept(*context.keeper, call, first) : nullptr;
+  if (given != nullptr) return run_callable(call, given, first, OpRole::transform);
+  if (!keeps_callables(call, first)) return call.run();
+  const Keeper keeper{call.info, call.code, first};
+  Context inner = context;
+  inner.keeper = &keeper;
+  const ContextScope scope(inner);
+  return call.run();
+}
+
 // Inside an operation only a runner is of interest.
 py::Object* below_operation(Call& call, const Context& context) {
-  if (call.info->runner == Verdict::no || (call.info->traits & (kTransparent | kIgnored)) != 0)
-    return call.run();
+  const bool none = call.info->runner == Verdict::no && !context.guessed;
+  if (none || (call.info->traits & (kTransparent | kIgnored)) != 0) return call.run();
   py::Object* first = first_argument(call);
   py::Object* items = callables_of(call, first);
-  if (items == nullptr) return call.run();
+  if (items == nullptr) return context.guessed ? below_first_frame(call, first, context) : call.run();
   if (first != context.self) return run_runner(call, first, items);
   Context runner;  // the operation's own loop, in `forward` or a helper method
   runner.kind = Context::Kind::runner;

@@ -35,7 +35,7 @@ def test_compiled_training(case, compiles, pair, tmp_path_factory):
         pytest.skip(reason)
     options = ["--backend", backend, *(["--start-method", "spawn"] if case == "spawn" else [])]
     directory = tmp_path_factory.mktemp("inductor")  # what the bare run compiled there, the traced one would reuse
-    run = pair(case, harness.program("compiled", *options), TORCHINDUCTOR_CACHE_DIR=directory,
+    run = pair(case, harness.program("compiled", *options), timeout=300, TORCHINDUCTOR_CACHE_DIR=directory,
                TORCHINDUCTOR_FORCE_DISABLE_CACHES="1")
     assert run.bare.code == 0, run.bare.stderr.decode()
     assert b"compiled graphs: 1" in run.bare.stdout

@@ -17,6 +17,7 @@ COMMANDS = {
     "pip": [harness.PYTHON, "-m", "pip", "--version"],
     "web server": harness.program("web"),
     "notebook": harness.program("notebook"),
+    "flask": harness.program("flask_server"),
     "python": [harness.PYTHON, "-c", "import json, os, subprocess, sys; print(sys.version);"
                " print(subprocess.run(['true']).returncode); os.fork() or os._exit(0); os.wait(); sys.exit(9)"],
     "python in development mode": [harness.PYTHON, "-X", "dev", "-c", "import os, sys; sys.addaudithook(lambda *_: None);"
@@ -27,7 +28,7 @@ COMMANDS = {
 }
 
 
-NEEDS = {"pip": ["pip"], "notebook": ["jupyter_client", "ipykernel"]}
+NEEDS = {"pip": ["pip"], "notebook": ["jupyter_client", "ipykernel"], "flask": ["flask"]}
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

@@ -4,6 +4,7 @@ An environment lives in a directory of its own, is made once, and left as it is 
 """
 import os
 import pathlib
+import shutil
 import subprocess
 
 import interpreters
@@ -15,7 +16,8 @@ APT = ["apt-get", "-qq", "-o", "Acquire::Check-Valid-Until=false"]
 OLDEST_OF_WHEELS = (3, 10)  # today's PyTorch needs it
 TORCH = "torch==2.13.0+cpu"
 WHEELS = ["torchvision", "pillow", "numpy", "albumentations", "opencv-python-headless", "timm", "datasets", "soundfile",
-          "ipykernel"]
+          "ipykernel", "flask"]
+DECLARED = pathlib.Path(__file__).with_name("declared_operators.py")
 
 
 class Unavailable(Exception):
@@ -35,7 +37,7 @@ def told(*command, **options):
 class Here:
     """The distribution's own Python, on this machine."""
 
-    name, title, root = "here", "this machine", None
+    name, title, root, remark = "here", "this machine", None, ""
 
     def __init__(self):
         words = {line.partition("=")[0]: line.partition("=")[2].strip('"')
@@ -80,7 +82,32 @@ class Wheels:
                 told(*pip, "-c", fixed, wheel)
             except Unavailable as error:
                 print(f"   {wheel} is left out: {error}")
+        self.declare_operators()
         (self.directory / "made").touch()
+
+    def declare_operators(self):
+        """There is no torchvision for the CPU's PyTorch among the wheels: makes the one for CUDA importable."""
+        if self.imports("torchvision"):
+            return
+        packages = pathlib.Path(told(self.python(None), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+        shutil.copy(DECLARED, packages)
+        (packages / "declared_operators.pth").write_text("import declared_operators\n")
+        if self.imports("torchvision"):
+            (self.directory / "remark").write_text("torchvision's wheel is built for CUDA: its native operators are declared, not loaded")
+        else:
+            (packages / "declared_operators.pth").unlink()
+
+    def imports(self, module):
+        try:
+            return told(self.python(None), "-c", f"import {module}") is not None
+        except Unavailable:
+            return False
+
+    @property
+    def remark(self):
+        """What the table says of this environment."""
+        path = self.directory / "remark"
+        return path.read_text() if path.exists() else ""
 
     def python(self, _):
         return self.directory / "bin/python"
@@ -88,6 +115,8 @@ class Wheels:
 
 class DebianRoot:
     """A minimal Debian of another release in a directory, entered by chroot. Needs root."""
+
+    remark = ""
 
     def __init__(self, directory, suite, title):
         self.root, self.name, self.title = directory / suite, suite, title

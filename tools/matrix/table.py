@@ -1,10 +1,13 @@
-"""What a run of the matrix found, as a table in Markdown."""
+"""What runs of the matrix found: kept file by file, shown as a table in Markdown."""
 import collections
+import json
 import re
 import xml.etree.ElementTree
 
 PACKAGES = ("torch", "torchvision", "PIL", "numpy")
-HEADINGS = ("environment", "Python", "PyTorch", "torchvision", "Pillow", "NumPy", "passed", "failed", "skipped", "why")
+HEADINGS = ("environment", "Python", "PyTorch", "torchvision", "Pillow", "NumPy", "files of tests", "passed", "failed", "skipped",
+            "what does not work, and why")
+LONGEST = 150  # characters of one reason
 VERSIONS = """
 import importlib, json, sys
 found = {"python": ".".join(map(str, sys.version_info[:3]))}
@@ -20,10 +23,13 @@ Case = collections.namedtuple("Case", "name state reason")  # state: passed, fai
 
 
 class Row:
-    """One environment: `versions` by package, None where it cannot be imported; `cases` of pytest."""
+    """One environment: `versions` by package, None where it cannot be imported; `cases` of pytest.
 
-    def __init__(self, title, versions, cases, reason=""):
-        self.title, self.versions, self.cases, self.reason = title, versions, cases, reason
+    `files`: how many of how many files of tests ran, in words; `reason`: what else there is to say.
+    """
+
+    def __init__(self, title, versions, cases, reason="", files=""):
+        self.title, self.versions, self.cases, self.reason, self.files = title, versions, cases, reason, files
 
     def count(self, state):
         return sum(case.state == state for case in self.cases)
@@ -32,7 +38,7 @@ class Row:
     def why(self):
         """Why tests were skipped or failed; why there is no such environment here."""
         reasons = collections.Counter(case.reason for case in self.cases if case.state == "skipped")
-        words = [f"{reason} ({count})" for reason, count in reasons.most_common()]
+        words = [f"{shortened(reason)} ({count})" for reason, count in reasons.most_common()]
         failed = [case.name for case in self.cases if case.state == "failed"]
         if failed:
             words.insert(0, "failed: " + ", ".join(failed[:5]) + (" …" if failed[5:] else ""))
@@ -41,7 +47,11 @@ class Row:
     def cells(self):
         numbers = [self.versions.get(name) or "-" for name in ("python", *PACKAGES)] if self.versions else ["-"] * 5
         counts = [str(self.count(state)) for state in ("passed", "failed", "skipped")] if self.versions else ["-"] * 3
-        return [self.title, *numbers, *counts, self.why]
+        return [self.title, *numbers, self.files or "-", *counts, self.why]
+
+
+def shortened(text):
+    return text if len(text) <= LONGEST else text[:LONGEST - 2] + " …"
 
 
 def read_cases(path):
@@ -59,7 +69,46 @@ def read_cases(path):
     return cases
 
 
-def by_interpreter(cases, title):
+class Kept:
+    """What the last run of each file of tests found in one environment; `build` says of which liblotus.so."""
+
+    def __init__(self, directory, build):
+        self.directory, self.build = directory, build
+
+    def put(self, name, cases):
+        self._path(name).write_text(json.dumps({"build": self.build, "cases": cases}, indent=1))
+
+    def put_versions(self, title, versions):
+        self._path("versions").write_text(json.dumps({"title": title, "versions": versions}))
+
+    def cases(self, names):
+        """(Cases of these files, those that never ran, those that ran with another build)."""
+        cases, missing, older = [], [], []
+        for name in names:
+            if not self._path(name).exists():
+                missing.append(name)
+                continue
+            known = json.loads(self._path(name).read_text())
+            cases += [Case(*case) for case in known["cases"]]
+            if known["build"] != self.build:
+                older.append(name)
+        return cases, missing, older
+
+    def row(self, names, remark=""):
+        """The Row of all that is known of these files; None: there is nothing."""
+        cases, missing, older = self.cases(names)
+        if not cases or not self._path("versions").exists():
+            return None
+        known = json.loads(self._path("versions").read_text())
+        notes = [remark, missing and "not run: " + ", ".join(missing), older and "run with an earlier build: " + ", ".join(older)]
+        return Row(known["title"], known["versions"], cases, "; ".join(filter(None, notes)),
+                   f"{len(names) - len(missing)} of {len(names)}")
+
+    def _path(self, name):
+        return self.directory / f"{name}.json"
+
+
+def by_interpreter(cases, title, note=""):
     """Rows of test_interpreters.py: one for each CPython, by the version in the tests' names."""
     rows = collections.defaultdict(list)
     for case in cases:
@@ -69,7 +118,7 @@ def by_interpreter(cases, title):
     def key(version):
         return [int(part) for part in version.split(".")]
 
-    return [Row(title, {"python": version}, rows[version]) for version in sorted(rows, key=key)]
+    return [Row(title, {"python": version}, rows[version], note, "1 of 1") for version in sorted(rows, key=key)]
 
 
 def markdown(rows):
