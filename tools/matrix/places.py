@@ -16,7 +16,7 @@ APT = ["apt-get", "-qq", "-o", "Acquire::Check-Valid-Until=false"]
 OLDEST_OF_WHEELS = (3, 10)  # today's PyTorch needs it
 TORCH = "torch==2.13.0+cpu"
 WHEELS = ["torchvision", "pillow", "numpy", "albumentations", "opencv-python-headless", "timm", "datasets", "soundfile",
-          "ipykernel", "flask"]
+          "ipykernel", "flask", "coverage"]
 DECLARED = pathlib.Path(__file__).with_name("declared_operators.py")
 
 

@@ -22,6 +22,14 @@ print(json.dumps(found))
 Case = collections.namedtuple("Case", "name state reason")  # state: passed, failed or skipped
 
 
+SECOND = "at the second try"
+
+
+def second(case, again):
+    """A Case that failed, after it ran again."""
+    return Case(case.name, "passed", SECOND) if again is not None and again.state == "passed" else case
+
+
 class Row:
     """One environment: `versions` by package, None where it cannot be imported; `cases` of pytest.
 
@@ -39,6 +47,8 @@ class Row:
         """Why tests were skipped or failed; why there is no such environment here."""
         reasons = collections.Counter(case.reason for case in self.cases if case.state == "skipped")
         words = [f"{shortened(reason)} ({count})" for reason, count in reasons.most_common()]
+        if tried := sum(case.reason == SECOND for case in self.cases):
+            words.append(f"passed {SECOND}: {tried}")
         failed = [case.name for case in self.cases if case.state == "failed"]
         if failed:
             words.insert(0, "failed: " + ", ".join(failed[:5]) + (" …" if failed[5:] else ""))
