@@ -39,7 +39,7 @@ def clean_environment(**more):
     return kept
 
 
-RESOURCE_TRACKER = re.compile(rb".*/resource_tracker\.py:\d+: UserWarning: |  warnings\.warn\('resource_tracker: ")
+RESOURCE_TRACKER = re.compile(rb".*/resource_tracker\.py:\d+: UserWarning: |  warnings\.warn\((\n|'resource_tracker: )")
 
 
 class Outcome:
