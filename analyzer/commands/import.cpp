@@ -32,14 +32,21 @@ void say(const std::string& text) { std::fputs(("lotus-analyze: " + text + "\n")
 std::vector<std::string> targets_of(const Options& options, const std::vector<lotustrace::Run>& runs) {
   if (runs.size() == 1) return {options.output};
   std::string names;
+  std::map<std::string, std::string> places;  // by name
   for (const auto& run : runs) {
+    const std::string& place = run.directories.front().path;
+    const auto [other, is_new] = places.try_emplace(run.configuration.name, place);
+    if (!is_new)
+      throw Unusable(
+          fmt::format("{}: has the same name as {}, and so would its trace: rename it, or import it alone",
+                      escaped(place), escaped(other->second)));
     names += (names.empty() ? "" : ", ") + run.configuration.name;
     if (!run.configuration.known())
       throw Unusable(
           fmt::format("{}: no configuration can be read from its name: "
                       "expected b<batch>_gpu<n> or <name>_dataloader<n>, or epoch_<n> below such a "
                       "directory; rename it, or import it alone",
-                      escaped(run.directories.front().path)));
+                      escaped(place)));
   }
   std::error_code error;
   if (fs::path(options.output).extension() == kTraceSuffix || fs::is_regular_file(options.output, error))

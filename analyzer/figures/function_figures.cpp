@@ -80,7 +80,10 @@ DataTable counter_number(const std::vector<RunData>& runs, const FigureOptions& 
                          By by) {
   const auto names = chosen(runs, options);
   if (names.empty()) throw Unusable(kNoCounters);
-  return by(runs, names[std::min(number, names.size() - 1)]);
+  DataTable table = by(runs, names[std::min(number, names.size() - 1)]);
+  if (table.rows.empty())
+    throw Unusable("no counter belongs to an operation: import it with `--mapping JSON`, too");
+  return table;
 }
 
 // Of samples, or of a profiler's table.

@@ -156,6 +156,21 @@ def test_configurations_make_a_trace_each(tmp_path):
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["b64_gpu1.lotus", "b64_gpu2.lotus"]
 
 
+def test_runs_of_one_name_do_not_replace_each_other(tmp_path):
+    for place in ("one", "two"):
+        random_logs(tmp_path / place / "b4_gpu1", 1, batches=5)
+    message = analyze("import", "--force", tmp_path / "one/b4_gpu1", tmp_path / "two/b4_gpu1", "-o", tmp_path / "all", code=1)
+    assert "has the same name" in message and str(tmp_path / "two/b4_gpu1") in message
+    assert not (tmp_path / "all").exists()
+
+
+def test_counters_of_no_operation(tmp_path):
+    random_logs(tmp_path / "b4_gpu1", 1)
+    (tmp_path / "uarch.csv").write_text("Function,Module,CPU Time,Clockticks,Bound(%)\nf,lib.so,1,1000,10\n")
+    analyze("import", tmp_path / "b4_gpu1", "--uarch", tmp_path / "uarch.csv", "-o", tmp_path / "x.lotus")
+    assert "--mapping JSON" in analyze("figure", "6f", tmp_path / "x.lotus", "-o", tmp_path / "f", code=1)
+
+
 def test_mapping_and_counters(tmp_path):
     random_logs(tmp_path / "b4_gpu1", 1)
     mapping = {"op_to_func": {"A": ["f|lib.so", "g|lib.so"], "B": ["g|lib.so"]}, "common_funcs_to_op": {"g|lib.so": ["A", "B"]}}

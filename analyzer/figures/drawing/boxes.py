@@ -34,7 +34,7 @@ def preprocessing(rows, title):
     plot.set_ylabel("preprocessing of a batch in ms")
     dropped = len(rows) - len(kept)
     if dropped:
-        note(figure, f"{dropped} partial batch{'es are' if dropped > 1 else ' is'} left out (below Q1 − 2·IQR)")
+        note(figure, f"{dropped} batch{'es are' if dropped > 1 else ' is'} left out (below Q1 − 2·IQR)")
     return figure
 
 
