@@ -28,6 +28,18 @@ struct Options {
 
 void say(const std::string& text) { std::fputs(("lotus-analyze: " + text + "\n").c_str(), stderr); }
 
+// What a name begins to say must be readable, or said.
+void check_names(const std::vector<lotustrace::Run>& runs, const lotustrace::KnownFacts& known) {
+  if (known.batch_size > 0 || known.ranks > 0 || known.workers > 0) return;
+  for (const auto& run : runs)
+    if (run.configuration.damaged)
+      throw Unusable(
+          fmt::format("{}: no configuration can be read from its name: expected b<batch>_gpu<n> or "
+                      "<name>_dataloader<n> with numbers from 1, as b512_gpu4; rename it, or say it by "
+                      "--batch-size, --ranks and --workers",
+                      escaped(run.directories.front().path)));
+}
+
 // Of one configuration: -o; of several: files in the directory -o.
 std::vector<std::string> targets_of(const Options& options, const std::vector<lotustrace::Run>& runs) {
   if (runs.size() == 1) return {options.output};
@@ -41,12 +53,6 @@ std::vector<std::string> targets_of(const Options& options, const std::vector<lo
           fmt::format("{}: has the same name as {}, and so would its trace: rename it, or import it alone",
                       escaped(place), escaped(other->second)));
     names += (names.empty() ? "" : ", ") + run.configuration.name;
-    if (!run.configuration.known())
-      throw Unusable(
-          fmt::format("{}: no configuration can be read from its name: "
-                      "expected b<batch>_gpu<n> or <name>_dataloader<n>, or epoch_<n> below such a "
-                      "directory; rename it, or import it alone",
-                      escaped(place)));
   }
   std::error_code error;
   if (fs::path(options.output).extension() == kTraceSuffix || fs::is_regular_file(options.output, error))
@@ -110,6 +116,7 @@ void import_logs(const Options& options) {
   const auto runs = lotustrace::find_runs(options.directories);
   if (runs.size() > 1 && !options.counters.empty())
     throw WrongUsage("--uarch is a table of one run, but there are logs of several; import them one by one");
+  check_names(runs, options.known);
   const auto targets = targets_of(options, runs);
   for (std::size_t i = 0; i < runs.size(); ++i) import_run(options, runs[i], facts, targets[i]);
 }

@@ -14,34 +14,48 @@
 namespace lotus::analyzer {
 namespace {
 
-constexpr const char* kNoCounters =
-    "the traces hold no such counter: Lotus itself records none of the processor's; import a profiler's "
-    "table with `lotus-analyze import --mapping JSON --uarch CSV`";
-
-// Names of counters that are not CPU time and not clockticks, in the order of the traces, chosen by their
-// beginnings if any were named.
-std::vector<std::string> chosen(const std::vector<RunData>& runs, const FigureOptions& options) {
+// Names of the traces' counters, each once, in their order.
+template <class Wanted>
+std::vector<std::string> counters_of(const std::vector<RunData>& runs, Wanted wanted) {
   std::vector<std::string> names;
   for (const auto& run : runs)
-    for (const auto& counter : run.counters) {
-      const bool plain = !is_cpu_time(counter.name) && !is_clockticks(counter.name);
-      if (plain && std::find(names.begin(), names.end(), counter.name) == names.end())
+    for (const auto& counter : run.counters)
+      if (wanted(counter.name) && std::find(names.begin(), names.end(), counter.name) == names.end())
         names.push_back(counter.name);
-    }
-  if (options.counters.empty()) return names;
-  std::vector<std::string> wanted;
+  return names;
+}
+
+std::vector<std::string> all_counters(const std::vector<RunData>& runs) {
+  return counters_of(runs, [](const auto&) { return true; });
+}
+
+// Those whose names begin as the user said; else those that are not CPU time and not clockticks.
+std::vector<std::string> chosen(const std::vector<RunData>& runs, const FigureOptions& options) {
+  if (options.counters.empty())
+    return counters_of(runs, [](const auto& name) { return !is_cpu_time(name) && !is_clockticks(name); });
+  std::vector<std::string> names;
   for (const auto& beginning : options.counters) {
-    std::size_t before = wanted.size();
-    for (const auto& run : runs)
-      for (const auto& counter : run.counters)
-        if (counter.name.starts_with(beginning) &&
-            std::find(wanted.begin(), wanted.end(), counter.name) == wanted.end())
-          wanted.push_back(counter.name);
-    if (wanted.size() == before)
-      throw WrongUsage(fmt::format("--counter {}: no such counter; there are {}", escaped(beginning),
-                                   fmt::join(names, ", ")));
+    const auto found = counters_of(runs, [&](const auto& name) { return name.starts_with(beginning); });
+    if (found.empty())
+      throw WrongUsage(fmt::format("--counter {}: no such counter; there are: {}", escaped(beginning),
+                                   escaped(fmt::format("{}", fmt::join(all_counters(runs), ", ")))));
+    names.insert(names.end(), found.begin(), found.end());
   }
-  return wanted;
+  return names;
+}
+
+// `names`: the counters that there are for other figures.
+[[noreturn]] void refuse(const std::vector<RunData>& runs, const std::vector<std::string>& names) {
+  constexpr const char* kRemedy =
+      "Lotus itself records none of the processor's; import a profiler's table that has them with "
+      "`lotus-analyze import --mapping JSON --uarch CSV`, or name another by --counter";
+  if (!names.empty())
+    throw Unusable(
+        fmt::format("the traces hold no second counter beside {}, which figures 6e and 6f show: {}",
+                    escaped(names.front()), kRemedy));
+  const auto all = all_counters(runs);
+  const std::string but = all.empty() ? "" : " but " + escaped(fmt::format("{}", fmt::join(all, " and ")));
+  throw Unusable(fmt::format("the traces hold no counter{}: {}", but, kRemedy));
 }
 
 DataTable by_function(const std::vector<RunData>& runs, const std::string& name) {
@@ -79,8 +93,9 @@ using By = DataTable (*)(const std::vector<RunData>&, const std::string&);
 DataTable counter_number(const std::vector<RunData>& runs, const FigureOptions& options, std::size_t number,
                          By by) {
   const auto names = chosen(runs, options);
-  if (names.empty()) throw Unusable(kNoCounters);
-  DataTable table = by(runs, names[std::min(number, names.size() - 1)]);
+  const std::size_t place = options.counters.empty() ? number : std::min(number, names.size() - 1);
+  if (place >= names.size()) refuse(runs, names);
+  DataTable table = by(runs, names[place]);
   if (table.rows.empty())
     throw Unusable("no counter belongs to an operation: import it with `--mapping JSON`, too");
   return table;

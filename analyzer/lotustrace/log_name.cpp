@@ -6,9 +6,6 @@
 #include <filesystem>
 #include <regex>
 
-#include "text/escape.hpp"
-#include "trace/error.hpp"
-
 namespace lotus::analyzer::lotustrace {
 namespace {
 
@@ -40,25 +37,23 @@ std::optional<LogName> parse_log_name(std::string_view name) {
 }
 
 Configuration parse_configuration(const std::string& directory) {
-  static const std::regex kBatch("b([0-9]{1,9})_gpu([0-9]{1,9})");
-  static const std::regex kWorkers(".*_dataloader([0-9]{1,9})");
-  static const std::regex kBegun("b[^_]*_gpu.*|.*_dataloader[^_]*");
+  static const std::regex kRanks("(?:.*_)?b([0-9]{0,9})_gpu([^_]*)(?:_.*)?");
+  static const std::regex kCount("[0-9]{1,9}");
+  static const std::regex kWorkers("(?:.*_)?(?:dataloader|workers?)([0-9]{1,9})(?:_.*)?");
+  static const std::regex kBegun(".*_dataloader[^_]*");
   const std::filesystem::path path(directory);
   Configuration found;
   found.name = (path.has_filename() ? path : path.parent_path()).filename().string();
   const std::string_view name = found.name;
   Match match;
-  if (matches(name, match, kBatch)) {
+  if (matches(name, match, kRanks)) {
     found.batch_size = number_of<std::uint64_t>(match, 1);
-    found.ranks = number_of<std::uint64_t>(match, 2);
-  } else if (matches(name, match, kWorkers)) {
-    found.workers = number_of<std::uint64_t>(match, 1);
+    if (std::regex_match(match[2].first, match[2].second, kCount))
+      found.ranks = number_of<std::uint64_t>(match, 2);
+    found.damaged = found.batch_size == 0 || found.ranks == 0;
   }
-  if (!found.known() && matches(name, match, kBegun))
-    throw Unusable(
-        fmt::format("{}: no configuration can be read from its name: expected b<batch>_gpu<n> or "
-                    "<name>_dataloader<n> with numbers from 1, as b512_gpu4; rename it",
-                    escaped(directory)));
+  if (matches(name, match, kWorkers)) found.workers = number_of<std::uint64_t>(match, 1);
+  found.damaged |= found.workers == 0 && matches(name, match, kBegun);
   return found;
 }
 

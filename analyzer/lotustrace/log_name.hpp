@@ -20,16 +20,17 @@ struct LogName {
 // None: not the name of a log.
 std::optional<LogName> parse_log_name(std::string_view name);
 
-// What a directory's name says of the runs in it: b<batch>_gpu<n>, or …_dataloader<n>. 0: nothing.
+// What a directory's name says of the runs in it. 0: nothing.
 struct Configuration {
   std::string name;  // of the directory
   std::uint64_t batch_size = 0, ranks = 0, workers = 0;
+  bool damaged = false;  // a pattern is begun that cannot be read, as in b512_gpu or b_gpu2
 
   bool known() const { return batch_size > 0 || ranks > 0 || workers > 0; }
 };
 
-// A name without either pattern gives a configuration that is not known(). Throws Unusable where a pattern is
-// begun but cannot be read, as in b512_gpu or b_gpu2.
+// Of the words, parted by _, of the directory's own name: b<batch>_gpu<n>; dataloader<n> or workers<n>.
+// Others may stand around them. A name without any of these gives a configuration that is not known().
 Configuration parse_configuration(const std::string& directory);
 
 // Which part of a run a directory of an exported trace holds: [pid_P_][loader_L_]epoch_E.

@@ -1,6 +1,9 @@
 #include "lotustrace/main_steps.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace lotus::analyzer::lotustrace {
@@ -34,19 +37,27 @@ std::vector<Stay> stays_of(const LoggedEpoch& epoch) {
   return stays;
 }
 
-// One thread does one thing at a time.
+// One thread does one thing at a time: what does not fit is left out, and said in the order of the lines.
 void keep_apart(std::vector<Stay>& stays, const std::string& path, Complaints& complaints) {
-  std::int64_t busy = INT64_MIN;
-  std::erase_if(stays, [&](const Stay& stay) {
-    const char* problem = nullptr;
-    if (stay.start < busy) problem = "begins before the one before it has ended; it is left out";
-    if (stay.end < stay.got) problem = "is consumed before its wait has ended; it is left out";
-    if (problem != nullptr)
-      complaints.add(path, stay.line, "the wait for batch " + std::to_string(stay.batch) + " " + problem);
+  std::map<std::uint64_t, std::string> problems;  // by line
+  const Stay* before = nullptr;
+  std::vector<Stay> kept;
+  kept.reserve(stays.size());
+  for (const Stay& stay : stays) {
+    if (before != nullptr && stay.start < before->end)
+      problems[stay.line] = fmt::format(
+          "batch {} is waited for {} ns before batch {} (line {}) is consumed, and one thread waits "
+          "for one batch at a time; it is left out",
+          stay.batch, before->end - stay.start, before->batch, before->line);
+    else if (stay.end < stay.got)
+      problems[stay.line] =
+          fmt::format("batch {} is consumed {} ns before its wait has ended; it is left out", stay.batch,
+                      stay.got - stay.end);
     else
-      busy = stay.end;
-    return problem != nullptr;
-  });
+      before = &kept.emplace_back(stay);
+  }
+  for (const auto& [line, problem] : problems) complaints.add(path, line, problem);
+  stays = std::move(kept);
 }
 
 class Steps {

@@ -1,6 +1,7 @@
 #include "text/table.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "text/utf8.hpp"
 
@@ -72,14 +73,15 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
 
 std::string Table::text(const Terminal& terminal) const {
   std::vector<std::size_t> widths = natural_widths();
-  const std::vector<bool> shown = chosen(widths, terminal.width);
+  const std::size_t room = terminal.all_columns ? SIZE_MAX : terminal.width;
+  const std::vector<bool> shown = chosen(widths, room);
   std::size_t used = kIndent;
   for (std::size_t i = 0; i < widths.size(); ++i)
     if (shown[i]) used += widths[i] + kBetween;
   used -= kBetween;
-  for (std::size_t i = 0; i < widths.size() && used > terminal.width; ++i) {
+  for (std::size_t i = 0; i < widths.size() && used > room; ++i) {
     if (!columns_[i].flexible) continue;
-    const std::size_t narrower = widths[i] - std::min(widths[i] - 1, used - terminal.width);
+    const std::size_t narrower = widths[i] - std::min(widths[i] - 1, used - room);
     used -= widths[i] - narrower;
     widths[i] = narrower;
   }

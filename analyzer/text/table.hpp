@@ -25,7 +25,7 @@ class Table {
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
 
-  // Lines of at most terminal.width columns, each ended by a newline.
+  // Lines of at most terminal.width columns where not all columns are wanted, each ended by a newline.
   std::string text(const Terminal& terminal) const;
 
  private:

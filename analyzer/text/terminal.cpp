@@ -14,14 +14,17 @@ namespace {
 constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kWidest = 400;
 
-std::size_t width_of(std::FILE* stream) {
+// What COLUMNS says; 0: nothing.
+std::size_t wanted_width() {
   const char* columns = std::getenv("COLUMNS");
-  const long wanted = columns == nullptr ? 0 : std::strtol(columns, nullptr, 10);
-  if (wanted > 0) return static_cast<std::size_t>(wanted);
+  return columns == nullptr ? 0 : static_cast<std::size_t>(std::max(0L, std::strtol(columns, nullptr, 10)));
+}
+
+// Of a terminal; 0: not known.
+std::size_t width_of(std::FILE* stream) {
   struct winsize size {};
-  if (::isatty(::fileno(stream)) == 1 && ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    return size.ws_col;
-  return 80;
+  const bool known = ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0;
+  return known ? size.ws_col : 0;
 }
 
 bool is_unit(std::string_view word) {
@@ -65,11 +68,17 @@ const char* code_of(Style style) {
 
 Terminal Terminal::of(std::FILE* stream) {
   const char* no_colour = std::getenv("NO_COLOR");
-  const bool wanted = no_colour == nullptr || no_colour[0] == '\0';
+  const bool colour_wanted = no_colour == nullptr || no_colour[0] == '\0';
   const char* type = std::getenv("TERM");
   const bool dumb = type != nullptr && std::string_view(type) == "dumb";
-  return {std::clamp(width_of(stream), kNarrowest, kWidest),
-          wanted && !dumb && ::isatty(::fileno(stream)) == 1};
+  const bool is_terminal = ::isatty(::fileno(stream)) == 1;
+  Terminal terminal;
+  std::size_t width = wanted_width();
+  terminal.all_columns = width == 0 && !is_terminal;
+  if (width == 0 && is_terminal) width = width_of(stream);
+  if (width > 0) terminal.width = std::clamp(width, kNarrowest, kWidest);
+  terminal.colour = colour_wanted && !dumb && is_terminal;
+  return terminal;
 }
 
 std::string Terminal::styled(Style style, std::string_view text) const {

@@ -12,8 +12,11 @@ enum class Style { plain, bold, dim, red, yellow, green, cyan };
 struct Terminal {
   std::size_t width = 80;
   bool colour = false;
+  bool all_columns =
+      false;  // tables are as wide as what they hold: into a file or a pipe nothing is left out
 
-  // Of `stream`: COLUMNS, else the terminal's width, else 80. Colour on a terminal without NO_COLOR.
+  // Of `stream`: COLUMNS, else the terminal's width, else 80 for sentences and what they hold for tables.
+  // Colour on a terminal without NO_COLOR.
   static Terminal of(std::FILE* stream);
 
   // `text` in the style, or as it is where there are no colours.

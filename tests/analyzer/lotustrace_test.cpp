@@ -179,11 +179,6 @@ TEST_CASE("lotustrace: what cannot be used is named") {
   write_five_batches(mixed, "");
   mixed.write("log_worker_pid_103", line("SBatchPreprocessed_1", 12, 30));
   CHECK(names(refusal(mixed), "batch 1 is there once more than there are epochs (1)"));
-  for (const char* name : {"b_gpu2", "b512_gpu", "b512_gpux", "shufflenet_dataloader"}) {
-    const TemporaryDirectory badly;
-    write_five_batches(badly, name);
-    CHECK(names(refusal(badly), std::string(name) + ": no configuration can be read from its name"));
-  }
 }
 
 TEST_CASE("lotustrace: configurations") {
@@ -195,6 +190,19 @@ TEST_CASE("lotustrace: configurations") {
   CHECK(runs[0].configuration.batch_size == 512);
   CHECK(runs[0].configuration.ranks == 4);
   CHECK(runs[1].configuration.workers == 12);
+}
+
+TEST_CASE("lotustrace: what names of directories say") {
+  using lotustrace::parse_configuration;
+  const auto long_name = parse_configuration("/logs/resnet_b4_gpu1_worker2_again");
+  CHECK(long_name.batch_size == 4);
+  CHECK(long_name.ranks == 1);
+  CHECK(long_name.workers == 2);
+  for (const char* name : {"logs", "lab_gpu_run", "worker", "workers_of_mine", "dataloader"})
+    CHECK_FALSE((parse_configuration(name).known() || parse_configuration(name).damaged));
+  for (const char* name :
+       {"b_gpu2", "b512_gpu", "b512_gpux", "b0_gpu1", "shufflenet_dataloader", "x_dataloadery"})
+    CHECK(parse_configuration(name).damaged);
 }
 
 TEST_CASE("lotustrace: without a DataLoader's workers there are operations only") {

@@ -1,4 +1,5 @@
 """What the tests share: photographs, tracers, and a program run both ways."""
+import signal
 import subprocess
 
 import pytest
@@ -7,6 +8,9 @@ pytest.register_assert_rewrite("checks", "harness")
 
 import harness  # noqa: E402
 import truth_reader  # noqa: E402
+
+# A shell gives its background jobs an ignored SIGINT, and they their children; programs are run as from a terminal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -156,6 +156,42 @@ def test_configurations_make_a_trace_each(tmp_path):
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["b64_gpu1.lotus", "b64_gpu2.lotus"]
 
 
+def test_configuration_that_no_name_says(tmp_path):
+    random_logs(tmp_path / "b_gpu2", 1, batches=5)
+    message = analyze("import", tmp_path / "b_gpu2", "-o", tmp_path / "x.lotus", code=1)
+    assert f"{tmp_path / 'b_gpu2'}: no configuration can be read" in message and "--batch-size" in message
+    assert not (tmp_path / "x.lotus").exists()
+    analyze("import", tmp_path / "b_gpu2", "--batch-size", 4, "--ranks", 2, "-o", tmp_path / "x.lotus")
+    loader = json.loads(analyze("info", "--json", tmp_path / "x.lotus"))["loaders"][0]
+    assert loader["batch_size"] == 4
+
+
+def test_exports_of_several_traces_can_be_imported(tmp_path):
+    traces = []
+    for name in ("before", "after"):
+        random_logs(tmp_path / name, len(traces), batches=5)
+        traces.append(tmp_path / f"{name}.lotus")
+        analyze("import", tmp_path / name, "-o", traces[-1])
+    analyze("export", tmp_path / "logs", *traces)
+    analyze("import", tmp_path / "logs", "-o", tmp_path / "back")
+    for trace in traces:
+        assert [rows(table, trace) for table in TABLES] == [rows(table, tmp_path / "back" / trace.name) for table in TABLES]
+
+
+def test_waits_that_overlap(tmp_path):
+    """One thread waits for one batch at a time: what cannot be is left out, said in the order of the lines."""
+    random_logs(tmp_path / "logs", 1, batches=5)
+    path = tmp_path / "logs/x_main_pid_11"
+    path.write_text(log([("SBatchWait_0", 1000, 500), ("SBatchConsumed_0", 1600, 1000), ("SBatchWait_1", 5000, 500),
+                         ("SBatchConsumed_1", 5400, 1000), ("SBatchWait_2", 1400, 900), ("SBatchConsumed_2", 2400, 1000)]))
+    outcome = harness.run([harness.ANALYZE, "import", tmp_path / "logs", "-o", tmp_path / "x.lotus"])
+    assert outcome.code == 0
+    assert [line for line in outcome.stderr.decode().splitlines() if str(path) in line] == [
+        f"lotus-analyze: {path}:3: batch 1 is consumed 100 ns before its wait has ended; it is left out",
+        f"lotus-analyze: {path}:5: batch 2 is waited for 200 ns before batch 0 (line 1) is consumed, and one thread waits for one "
+        "batch at a time; it is left out"]
+
+
 def test_runs_of_one_name_do_not_replace_each_other(tmp_path):
     for place in ("one", "two"):
         random_logs(tmp_path / place / "b4_gpu1", 1, batches=5)
@@ -169,13 +205,24 @@ def test_counters_of_no_operation(tmp_path):
     (tmp_path / "uarch.csv").write_text("Function,Module,CPU Time,Clockticks,Bound(%)\nf,lib.so,1,1000,10\n")
     analyze("import", tmp_path / "b4_gpu1", "--uarch", tmp_path / "uarch.csv", "-o", tmp_path / "x.lotus")
     assert "--mapping JSON" in analyze("figure", "6f", tmp_path / "x.lotus", "-o", tmp_path / "f", code=1)
+    message = analyze("figure", "6g", tmp_path / "x.lotus", "-o", tmp_path / "g", code=1)
+    assert "no second counter beside Bound(%)" in message
+    message = analyze("figure", "6e", tmp_path / "x.lotus", "--counter", "IPC", "-o", tmp_path / "e", code=2)
+    assert "--counter IPC: no such counter; there are: CPU Time, Clockticks, Bound(%)" in message
+
+
+def test_table_of_cpu_time_alone(tmp_path):
+    random_logs(tmp_path / "b4_gpu1", 1)
+    (tmp_path / "uarch.csv").write_text("Function,CPU Time\nf,1\n")
+    analyze("import", tmp_path / "b4_gpu1", "--uarch", tmp_path / "uarch.csv", "-o", tmp_path / "x.lotus")
+    assert "no counter but CPU Time" in analyze("figure", "6e", tmp_path / "x.lotus", "-o", tmp_path / "e", code=1)
 
 
 def test_mapping_and_counters(tmp_path):
     random_logs(tmp_path / "b4_gpu1", 1)
     mapping = {"op_to_func": {"A": ["f|lib.so", "g|lib.so"], "B": ["g|lib.so"]}, "common_funcs_to_op": {"g|lib.so": ["A", "B"]}}
     (tmp_path / "map.json").write_text(json.dumps(mapping))
-    (tmp_path / "uarch.csv").write_text("Function,Module,CPU Time,Clockticks,Bound(%)\nf,lib.so,1,1000,10\ng,lib.so,2,2000,50\n")
+    (tmp_path / "uarch.csv").write_text("Function,Module,CPU Time,Clockticks,Bound(%),Retired\nf,lib.so,1,1000,10,7\ng,lib.so,2,2000,50,80\n")
     trace = tmp_path / "x.lotus"
     analyze("import", tmp_path / "b4_gpu1", "--mapping", tmp_path / "map.json", "--uarch", tmp_path / "uarch.csv", "-o", trace)
     assert json.loads(analyze("map", "--json", trace)) == mapping
@@ -185,7 +232,9 @@ def test_mapping_and_counters(tmp_path):
     assert values == pytest.approx({("CPU Time", "f", "A"): 1, ("CPU Time", "g", "A"): 2 * weight, ("CPU Time", "g", "B"): 2 - 2 * weight,
                                     ("Clockticks", "f", "A"): 1000, ("Clockticks", "g", "A"): 2000 * weight,
                                     ("Clockticks", "g", "B"): 2000 - 2000 * weight, ("Bound(%)", "f", "A"): 100,
-                                    ("Bound(%)", "g", "A"): 1000 * weight, ("Bound(%)", "g", "B"): 1000 - 1000 * weight})
+                                    ("Bound(%)", "g", "A"): 1000 * weight, ("Bound(%)", "g", "B"): 1000 - 1000 * weight,
+                                    ("Retired", "f", "A"): 7, ("Retired", "g", "A"): 80 * weight,
+                                    ("Retired", "g", "B"): 80 - 80 * weight})
     if has_matplotlib():
         for number in ("6e", "6f", "6g", "6h"):
             analyze("figure", number, trace, "-o", tmp_path / number)

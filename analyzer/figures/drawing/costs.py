@@ -18,7 +18,7 @@ def epochs(rows, title):
         plot.bar(places, means, 0.6, color=style.COLOURS[0])
     for place, values in enumerate(times):
         plot.plot([place] * len(values), values, ".", color=style.GREY, markersize=4)
-        plot.annotate(f"{means[place]:.3g}", (place, max(values)), (0, 8), textcoords="offset points", ha="center", fontsize=8)
+        plot.annotate(style.short(means[place]), (place, max(values)), (0, 8), textcoords="offset points", ha="center", fontsize=8)
     style.ticks(plot, groups)
     plot.set_xlim(-0.6, len(groups) - 0.4)
     plot.set_ylim(0, 1.15 * max(map(max, times)))
@@ -90,7 +90,7 @@ def beside(shown, title, label):
     values = [sum(of_groups.values()) for of_groups in shown.values()]
     plot.barh(range(len(shown)), values, 0.66, color=[style.GREY if key.endswith(" others") else style.COLOURS[0] for key in shown])
     for place, value in enumerate(values):
-        plot.annotate(f"{value:.3g}", (value, place), (4, 0), textcoords="offset points", va="center", fontsize=8)
+        plot.annotate(style.short(value), (value, place), (4, 0), textcoords="offset points", va="center", fontsize=8)
     plot.set_yticks(range(len(shown)), shown)
     plot.invert_yaxis()
     plot.set_xlim(0, 1.12 * max(values) or 1)

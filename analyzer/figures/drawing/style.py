@@ -34,6 +34,11 @@ def number(text):
     return float(text) if text else None
 
 
+def short(value):
+    """A number for people: three digits, a thousand and more with their commas."""
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+
+
 def ordered(values):
     """Each once, in order of appearance."""
     return list(dict.fromkeys(values))

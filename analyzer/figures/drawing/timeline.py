@@ -67,7 +67,7 @@ def out_of_order(rows, title):
     times = {(row["kind"], row["batch"]): float(row["start_ms"]) for row in rows}
     ready, consumed = times["wait", last], times["consumed", last]
     behind = [batch for kind, batch in times if kind == "consumed" and ready < times[kind, batch] < consumed]
-    note = f"batch {last} is there, and waits {consumed - ready:.0f} ms behind {', '.join(behind)}"
+    note = f"batch {last} lies ready for {consumed - ready:.0f} ms, until training has taken {', '.join(behind)} before it"
     figure.supxlabel(note, fontsize=8.5, color=style.WARNING, x=0.99, ha="right")
     return figure
 
