@@ -12,6 +12,11 @@
 namespace lotus::collector {
 namespace {
 
+// Bytes of definitions that are held: a small frame may unpack to very much. No collector writes as much as
+// that.
+constexpr std::uint64_t kMostInFrame = 4 * kLargeBody;
+constexpr std::uint64_t kMostInTrace = std::uint64_t{128} << 20;
+
 class Scanner {
  public:
   Scanner(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
@@ -82,12 +87,15 @@ class Scanner {
   }
 
   void keep_definitions(ScannedProcess& process, std::uint64_t at) {
-    if (header_.raw_bytes > kMaxRawFrame) return;
+    const std::uint64_t bytes = std::max(header_.raw_bytes, header_.stored_bytes);
+    if (bytes > kMostInFrame || bytes > kMostInTrace - unpacked_) return;
     std::vector<std::uint8_t> stored(header_.stored_bytes);
     if (!read_at(at, stored.data(), stored.size())) return;
     auto raw =
         header_.codec == Codec::raw ? std::optional(std::move(stored)) : unpack(stored, header_.raw_bytes);
-    if (raw) process.definitions.push_back({std::move(*raw), header_.base_ticks, header_.events});
+    if (!raw) return;
+    unpacked_ += raw->size();
+    process.definitions.push_back({std::move(*raw), header_.base_ticks, header_.events});
   }
 
   void keep_end(ScannedProcess& process, std::uint64_t body) {
@@ -96,12 +104,14 @@ class Scanner {
       process.lost_events = end.lost_events;
     process.ended = true;
     process.sequences.clear();
+    for (const DefinitionBody& definitions : process.definitions) unpacked_ -= definitions.bytes.size();
     process.definitions.clear();
   }
 
   int fd_;
   std::uint64_t size_;
   FrameHeader header_{};
+  std::uint64_t unpacked_ = 0;  // bytes of the definitions that are held
   ScannedTrace trace_;
 };
 

@@ -53,11 +53,12 @@ BinaryId Binaries::add(const std::string& path, const std::string& build_id, std
   return place->second;
 }
 
-void Binaries::restore(BinaryId id, const std::string& path, const std::string& build_id) {
-  if (id == 0 || id > all_.size() + kMaxGap) return;
+bool Binaries::restore(BinaryId id, const std::string& path, const std::string& build_id) {
+  if (id == 0 || id > all_.size() + kMaxGap || id > kMaxBinaries) return false;
   if (id > all_.size()) all_.resize(id);
   all_[id - 1].info = {path, build_id, 0};
   ids_.try_emplace(build_id.empty() ? "/" + path : build_id, id);
+  return true;
 }
 
 const ElfFile* Binaries::file(BinaryId id) {

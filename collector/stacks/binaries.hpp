@@ -17,6 +17,7 @@ namespace lotus::collector {
 
 inline constexpr std::uint64_t kCommonSpace = std::uint64_t{1} << 62;  // where common addresses begin
 inline constexpr unsigned kBinaryBits = 36;                            // a binary's range: 64 GiB
+inline constexpr std::size_t kMaxBinaries = 65536;                     // of all processes
 
 // Number of a binary, from 1.
 using BinaryId = std::uint32_t;
@@ -44,8 +45,9 @@ class Binaries {
   // has it loaded.
   BinaryId add(const std::string& path, const std::string& build_id, std::uint32_t pid);
 
-  // A binary that an earlier collector numbered. Ids must come in ascending order, see add().
-  void restore(BinaryId id, const std::string& path, const std::string& build_id);
+  // A binary that an earlier collector numbered. Ids must come in ascending order, see add(). False: it
+  // cannot have been that number.
+  bool restore(BinaryId id, const std::string& path, const std::string& build_id);
 
   std::size_t count() const { return all_.size(); }
   // The address is in a binary's range. Damaged unwind tables and traces lead to common addresses outside.

@@ -7,7 +7,6 @@ namespace lotus::collector {
 namespace {
 
 constexpr std::size_t kMaxModules = 16384;
-constexpr std::size_t kMaxBinaries = 65536;
 constexpr std::uint64_t kStill = UINT64_MAX;
 
 }  // namespace

@@ -110,7 +110,7 @@ void StackStore::name(std::uint64_t common_address, const std::vector<NamedFrame
 void StackStore::restore(const Record& record) {
   const auto id = static_cast<std::uint32_t>(record.u[0]);
   if (record.kind == Kind::binary) {
-    binaries_.restore(id, std::string(record.s[1]), std::string(record.s[2]));
+    if (!binaries_.restore(id, std::string(record.s[1]), std::string(record.s[2]))) return;
     last_binary_ = std::max(last_binary_, id);
     if (record.s[1] == "[unknown]") unknown_ = id;
   } else if (record.kind == Kind::location) {

@@ -27,6 +27,18 @@ TEST_CASE("without a build id the path tells binaries apart") {
   CHECK(binaries.add("/b/lib.so", "", 1) != first);
 }
 
+TEST_CASE("numbers that a damaged trace gives take no more memory than so many binaries") {
+  Binaries binaries;
+  CHECK(binaries.restore(1, "/a/lib.so", "aa"));
+  CHECK(!binaries.restore(0, "/b/lib.so", "bb"));
+  CHECK(!binaries.restore(UINT32_MAX, "/b/lib.so", "bb"));
+  BinaryId last = 1;
+  while (binaries.restore(last + 4000, "/b/lib.so", "bb")) last += 4000;
+  CHECK(binaries.count() == last);
+  CHECK(last <= kMaxBinaries);
+  CHECK(binaries.info(1).path == "/a/lib.so");
+}
+
 TEST_CASE("a file that one process does not show is looked for with the next process") {
   const Library library;
   const std::string id = ElfFile::open(library.path)->build_id();

@@ -127,6 +127,25 @@ TEST_CASE("damage between frames is stepped over and left as it is") {
   CHECK(read_text(place.told).find("bytes between its frames are damaged") != std::string::npos);
 }
 
+TEST_CASE("definitions that unpack to more than a collector writes are left out") {
+  Place place;
+  constexpr std::size_t kFrames = 48, kFrame = std::size_t{4} << 20;
+  {
+    Packer packer;
+    OpenedOutput opened = place.open(1);
+    const std::vector<std::uint8_t> large(kFrame), larger(kFrame + 1);
+    opened.file->add_packed(frame_header(FrameType::definitions, 2), larger, packer);
+    for (std::size_t i = 0; i < kFrames; ++i)
+      opened.file->add_packed(frame_header(FrameType::definitions, 1), large, packer);
+    REQUIRE(opened.file->write_batch());
+  }
+  const OpenedOutput opened = place.open(1);
+  REQUIRE(opened.continued);
+  CHECK(opened.continued->index.size() == 1 + kFrames);
+  CHECK(opened.continued->processes.at(2).definitions.empty());
+  CHECK(opened.continued->processes.at(1).definitions.size() == (std::size_t{128} << 20) / kFrame);
+}
+
 TEST_CASE("a trace of another session becomes .old, and replaces an older .old") {
   Place place;
   for (const std::uint32_t session : {1u, 2u, 3u}) place.make_trace(session);

@@ -1,5 +1,6 @@
-// A segment, header page included, whose owner wrote anything into it: what the collector makes of it must be
-// a file that it can continue itself.
+// A segment, header page included, whose owner wrote anything into it, and cuts it off while it is read: what
+// the collector makes of it must be a file that it can continue itself, also where that was damaged in
+// between.
 #include <lotus/events.hpp>
 
 #include "clock.hpp"
@@ -18,10 +19,21 @@ using namespace lotus::collector;
 namespace {
 
 // The first byte of an input: which of the things that a fuzzer cannot guess are set right.
-enum Mend : std::uint8_t { kIdentity = 1, kStamps = 2, kSize = 4, kAlive = 8, kFailWrite = 16 };
+// And what else happens.
+enum Mode : std::uint8_t {
+  kIdentity = 1,
+  kStamps = 2,
+  kSize = 4,
+  kAlive = 8,
+  kFailWrite = 16,
+  kTorn = 32,     // the segment is cut off
+  kDamaged = 64,  // so is the trace damaged, before another collector goes on with it
+};
 
 constexpr std::uint32_t kPid = 4'000'000;  // above any pid of Linux: no such process lives
 constexpr std::uint64_t kStartTime = 1;
+constexpr std::uint32_t kNumber = 1;  // of the process in the trace
+constexpr std::size_t kDamages = 4;
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 void mend_identity(fuzz::Bytes& file) {
@@ -69,30 +81,72 @@ void write(TraceFile& file, TracedProcess& process, bool fail) {
   }
 }
 
-void collect(std::unique_ptr<Segment> segment, std::uint8_t mode) {
-  const fuzz::MemoryFile output;
-  const FileHeader header = make_file_header(segment->header());
-  Packer packer;
-  Stacks stacks;
-  std::uint64_t end = 0;
-  {
-    TraceFile file(Fd(dup(output.fd())), "/fuzz.lotus", 0, {});
-    file.add_file_header(header);
-    TracedProcess process(std::move(segment), ProcessWatch(kPid, kStartTime));
-    process.enter_trace(1, nullptr, stacks);
-    if ((mode & kAlive) == 0) process.declare_dead();
-    process.gather(file, packer, kSecond, false);
-    write(file, process, false);
-    process.declare_dead();
-    for (const bool fail : {(mode & kFailWrite) != 0, false}) {
-      process.gather(file, packer, 2 * kSecond, true);
-      process.gather_end(file, packer, {1, 1});
-      write(file, process, fail);
-    }
-    end = file.bytes();
+void restore(Stacks& stacks, const std::vector<DefinitionBody>& definitions) {
+  Record record;
+  for (const DefinitionBody& body : definitions) {
+    const std::uint8_t* at = body.bytes.data();
+    while ((at = decode(at, body.bytes.data() + body.bytes.size(), record)) != nullptr)
+      stacks.store.restore(record);
   }
-  const ScannedTrace scanned = scan_trace(output.fd(), end, sizeof(FileHeader));
+}
+
+void gather(TracedProcess& process, TraceFile& file, std::uint8_t mode) {
+  Packer packer;
+  if ((mode & kAlive) == 0) process.declare_dead();
+  process.gather(file, packer, kSecond, false);
+  write(file, process, false);
+  process.declare_dead();
+  for (const bool fail : {(mode & kFailWrite) != 0, false}) {
+    process.gather(file, packer, 2 * kSecond, true);
+    process.gather_end(file, packer, {1, 1});
+    write(file, process, fail);
+  }
+}
+
+// What a collector makes of a segment and of the trace that an earlier one left. Returns the trace's end.
+std::uint64_t collect(const fuzz::Bytes& segment, const fuzz::MemoryFile& trace, ScannedTrace earlier,
+                      std::uint8_t mode) {
+  const fuzz::MemoryFile shared(segment);
+  const auto header = fuzz::read_at<SegmentHeader>(segment, 0);
+  auto mapped =
+      std::make_unique<Segment>(SegmentFile{}, GuardedMapping::map(shared.fd(), segment.size()), header);
+  if ((mode & kTorn) != 0 && ftruncate(shared.fd(), static_cast<off_t>(segment.size() / 2)) != 0)
+    std::abort();
+  Stacks stacks;
+  restore(stacks, earlier.own_definitions);
+  TraceFile file(Fd(dup(trace.fd())), "/fuzz.lotus", earlier.end, earlier.index);
+  if (earlier.end == 0) file.add_file_header(make_file_header(header));
+  TracedProcess process(std::move(mapped), ProcessWatch(kPid, kStartTime));
+  const auto known = earlier.processes.find(kNumber);
+  process.enter_trace(kNumber, known != earlier.processes.end() ? &known->second : nullptr, stacks);
+  if (!process.written_before()) gather(process, file, mode);
+  return file.bytes();
+}
+
+// Overwrites some bytes behind the file's header. What and where is taken from the segment, so that it is up
+// to the fuzzer.
+void damage(const fuzz::MemoryFile& trace, std::uint64_t end, const fuzz::Bytes& segment) {
+  for (std::size_t at = segment.size(); at >= segment.size() - kDamages * 8; at -= 8) {
+    const auto what = fuzz::read_at<std::uint64_t>(segment, at - 8);
+    const std::uint64_t place = sizeof(FileHeader) + (what >> 16) % (end - sizeof(FileHeader));
+    const std::size_t bytes = std::min<std::uint64_t>(2, end - place);
+    if (pwrite(trace.fd(), &what, bytes, static_cast<off_t>(place)) < 0) std::abort();
+  }
+}
+
+void collect_twice(const fuzz::Bytes& segment, std::uint8_t mode) {
+  const fuzz::MemoryFile trace;
+  const std::uint64_t end = collect(segment, trace, {}, mode);
+  ScannedTrace scanned = scan_trace(trace.fd(), end, sizeof(FileHeader));
   fuzz::promise(scanned.damaged_bytes == 0 && scanned.end == end, "what was written can be continued");
+  if ((mode & kDamaged) == 0) return;
+  damage(trace, end, segment);
+  scanned = scan_trace(trace.fd(), end, sizeof(FileHeader));
+  const std::uint64_t damaged = scanned.damaged_bytes;
+  if (ftruncate(trace.fd(), static_cast<off_t>(scanned.end)) != 0) std::abort();
+  const std::uint64_t new_end = collect(segment, trace, std::move(scanned), mode);
+  scanned = scan_trace(trace.fd(), new_end, sizeof(FileHeader));
+  fuzz::promise(scanned.damaged_bytes == damaged && scanned.end == new_end, "so can what was continued");
 }
 
 }  // namespace
@@ -100,7 +154,8 @@ void collect(std::unique_ptr<Segment> segment, std::uint8_t mode) {
 std::vector<fuzz::Bytes> fuzz::seeds() {
   std::vector<Bytes> all;
   for (const std::uint8_t mode :
-       {kIdentity | kStamps | kSize, kIdentity | kStamps | kSize | kAlive | kFailWrite}) {
+       {kIdentity | kStamps | kSize, kIdentity | kStamps | kSize | kAlive | kFailWrite,
+        kIdentity | kStamps | kSize | kTorn, kIdentity | kStamps | kSize | kDamaged}) {
     const test::TemporaryDirectory place;
     test::SegmentPlan plan;
     plan.directory = place.path();
@@ -139,8 +194,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((mode & kSize) != 0) header.segment_bytes = bytes.size();
   fuzz::write_at(bytes, 0, header);
   if (check_segment(header, {{kPid, kStartTime}, bytes.size(), 0}).verdict != Verdict::good) return 0;
-  const fuzz::MemoryFile file(bytes);
-  collect(std::make_unique<Segment>(SegmentFile{}, GuardedMapping::map(file.fd(), bytes.size()), header),
-          mode);
+  collect_twice(bytes, mode);
   return 0;
 }

@@ -1,4 +1,5 @@
-// A stack snapshot with any registers and any stack, in a process with real libraries loaded.
+// A stack snapshot with any registers and any stack, in a process with real libraries loaded, or with those
+// that the input defines.
 #include <link.h>
 
 #include <fstream>
@@ -32,25 +33,37 @@ std::vector<std::string> libraries() {
   return paths;
 }
 
+// The first byte of an input.
+enum Mode : std::uint8_t {
+  kMended = 1,
+  kMayWait = 2,
+  kDefinitions = 4,  // their length in two bytes, and they, stand before the snapshot
+};
+
+template <Kind K, class... Values>
+void append(fuzz::Bytes& to, const Values&... values) {
+  const std::size_t size = to.size();
+  to.resize(size + encoded_bound<K>(values...));
+  to.resize(static_cast<std::size_t>(encode<K>(to.data() + size, 1, values...) - to.data()));
+}
+
 struct Fixture {
   Stacks stacks;
   ProcessStacks process{stacks, 1};
   std::vector<std::uint64_t> sizes;
+  fuzz::Bytes modules;  // their definitions
 
   Fixture() {
     std::uint64_t start = kFirst;
     for (const std::string& path : libraries()) {
       const auto file = ElfFile::open(path);
       if (!file || file->highest_address() > kDistance) continue;
-      fuzz::Bytes bytes(encoded_bound<Kind::module>(0u, 0u, 0u, 0u, path, file->build_id()));
-      bytes.resize(static_cast<std::size_t>(encode<Kind::module>(bytes.data(), 0, sizes.size() + 1, start,
-                                                                 start + file->highest_address(), start, path,
-                                                                 file->build_id()) -
-                                            bytes.data()));
-      process.define(bytes, 1);
+      append<Kind::module>(modules, sizes.size() + 1, start, start + file->highest_address(), start, path,
+                           file->build_id());
       sizes.push_back(file->highest_address());
       start += kDistance;
     }
+    process.define(modules, 1);
   }
 
   // A word with a tag becomes an address: in the stack, or in one of the modules.
@@ -92,6 +105,20 @@ std::vector<fuzz::Bytes> fuzz::seeds() {
     }
     all.push_back(std::move(seed));
   }
+  const std::size_t plain = all.size();
+  Bytes definitions = Fixture().modules;
+  append<Kind::code>(definitions, 1u, "function", "file.py", 1u);
+  append<Kind::module_gone>(definitions, 2u);
+  append<Kind::module>(definitions, 9u, kFirst + kDistance, kFirst + 2 * kDistance, kFirst, "/none.so", "00");
+  for (std::size_t i = 0; i < plain; ++i) {
+    Bytes seed = all[i];
+    seed[0] |= kDefinitions;
+    const auto size = static_cast<std::uint16_t>(definitions.size());
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&size);
+    const auto at = seed.insert(seed.begin() + 1, bytes, bytes + sizeof size) + sizeof size;
+    seed.insert(at, definitions.begin(), definitions.end());
+    all.push_back(std::move(seed));
+  }
   return all;
 }
 
@@ -99,13 +126,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static std::unique_ptr<Fixture> fixture;
   static unsigned uses = 0;
   if (!fixture || ++uses % kRenewal == 0) fixture = std::make_unique<Fixture>();
-  if (size < 1 + sizeof(SnapshotHeader)) return 0;
+  if (size < 1) return 0;
+  const std::uint8_t mode = data[0];
   fuzz::Bytes payload(data + 1, data + size);
-  if ((data[0] & 1) != 0) mend(payload, *fixture);
+  ProcessStacks own(fixture->stacks, 1);
+  if ((mode & kDefinitions) != 0) {
+    const auto bytes = std::min<std::size_t>(fuzz::read_at<std::uint16_t>(payload, 0) + 2, payload.size());
+    if (bytes > 2) own.define({payload.data() + 2, bytes - 2}, 1);
+    payload.erase(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(bytes));
+  }
+  if (payload.size() < sizeof(SnapshotHeader)) return 0;
+  if ((mode & kMended) != 0) mend(payload, *fixture);
+  ProcessStacks& process = (mode & kDefinitions) != 0 ? own : fixture->process;
   RingRecord record{};
   record.base_ticks = 10;
-  const auto taken = fixture->process.take(record, payload, (data[0] & 2) != 0);
-  fuzz::promise((data[0] & 1) == 0 || taken != ProcessStacks::Taken::damaged, "a mended snapshot is taken");
-  fixture->process.rollback();
+  const auto taken = process.take(record, payload, (mode & kMayWait) != 0);
+  fuzz::promise((mode & kMended) == 0 || taken != ProcessStacks::Taken::damaged,
+                "a mended snapshot is taken");
+  process.rollback();
   return 0;
 }
