@@ -58,6 +58,7 @@ void make_figure(const Options& options) {
   const FigureKind* kind = find_figure(options.name);
   if (kind == nullptr)
     throw WrongUsage(fmt::format("{}: no such figure; there are {}", escaped(options.name), names()));
+  if (options.output.empty()) throw WrongUsage("-o: names no file");
   const Targets targets = targets_of(options.output);
   check_free(targets, options.force);
   const DataTable data = kind->make(read_runs(chosen_traces(options.traces)), options.figure);
@@ -81,7 +82,10 @@ Run prepare_figure(CLI::App& app) {
          "FILE.svg or FILE.png, with FILE.csv beside it; any other name gets all three; FILE.csv: data only")
       ->type_name("FILE")
       ->required();
-  app.add_option("--from", options->figure.from, "2 and 3: the first batch to show");
+  app.add_option("--from", options->figure.from, "2 and 3: the first batch to show")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--epoch", options->figure.epoch, "2 and 3: of which epoch, from 0; 2: the first, 3: any")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--batches", options->figure.batches, "2 and 3: how many")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();

@@ -83,6 +83,14 @@ void check_mapping(const Options& options, const Imported& facts, const std::set
   say(text + "; what is mapped to the others gets no share");
 }
 
+std::string left_out(std::uint64_t lines) {
+  constexpr std::uint64_t kTold = lotustrace::Complaints::kTold;
+  const std::string text =
+      fmt::format("{} of the logs {} left out", lines == 1 ? "1 line" : fmt::format("{} lines", lines),
+                  lines == 1 ? "is" : "are");
+  return lines > kTold ? fmt::format("{}; the first {} are shown", text, kTold) : text;
+}
+
 void write_run(const Options& options, const lotustrace::Run& run, const Imported& facts,
                const std::string& target, Output& out) {
   lotustrace::Complaints complaints(say);
@@ -93,13 +101,24 @@ void write_run(const Options& options, const lotustrace::Run& run, const Importe
     throw Unusable(
         fmt::format("{} lines are damaged, and --strict was given: no trace was made", complaints.count()));
   out.close();
-  if (complaints.count() > 0) say(fmt::format("{} lines of the logs are left out", complaints.count()));
+  if (complaints.count() > 0) say(left_out(complaints.count()));
   say(fmt::format("wrote {} (processes: {}, epochs: {}, batches: {})", escaped(target), importer.processes(),
                   importer.epochs(), importer.batches()));
 }
 
+// Not even --force replaces what is read.
+void check_target(const lotustrace::Run& run, const std::string& target) {
+  std::error_code ignored;
+  for (const auto& directory : run.directories)
+    for (const auto* files : {&directory.main, &directory.workers})
+      for (const auto& file : *files)
+        if (fs::equivalent(file.path, target, ignored))
+          throw WrongUsage(fmt::format("-o {}: is one of the logs; name another file", escaped(target)));
+}
+
 void import_run(const Options& options, const lotustrace::Run& run, const Imported& facts,
                 const std::string& target) {
+  check_target(run, target);
   Output out(target, options.force);
   try {
     write_run(options, run, facts, target, out);
@@ -112,7 +131,7 @@ void import_run(const Options& options, const lotustrace::Run& run, const Import
 void import_logs(const Options& options) {
   Imported facts;
   if (!options.mapping.empty()) facts.mapped = read_mapping(options.mapping);
-  if (!options.counters.empty()) facts.counters = read_counters(options.counters);
+  if (!options.counters.empty()) facts.counters = read_counters(options.counters, say);
   const auto runs = lotustrace::find_runs(options.directories);
   if (runs.size() > 1 && !options.counters.empty())
     throw WrongUsage("--uarch is a table of one run, but there are logs of several; import them one by one");
@@ -135,11 +154,17 @@ Run prepare_import(CLI::App& app) {
   app.add_option("--mapping", options->mapping,
                  "which functions run in which operation: LotusMap's JSON, or that of map --json")
       ->type_name("JSON");
-  app.add_option("--uarch", options->counters, "a profiler's table of counters, one row a function")
+  app.add_option("--uarch", options->counters,
+                 "a profiler's table of counters, one row a function: a column Function; Module, if there is "
+                 "one; CPU Time; "
+                 "Clockticks, which columns in percent need; any other counters")
       ->type_name("CSV");
-  app.add_option("--batch-size", options->known.batch_size, "of the run, where no name says it");
-  app.add_option("--workers", options->known.workers, "of the loader, where neither names nor logs say it");
-  app.add_option("--ranks", options->known.ranks, "GPUs or training processes, where no name says it");
+  app.add_option("--batch-size", options->known.batch_size, "of the run, where no name says it")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--workers", options->known.workers, "of the loader, where neither names nor logs say it")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--ranks", options->known.ranks, "GPUs or training processes, where no name says it")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--strict", options->strict,
                "a damaged line, or an unknown operation of the mapping, is an error");
   app.add_flag("--force", options->force, "replace the output if it exists");

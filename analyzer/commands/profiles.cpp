@@ -33,7 +33,9 @@ void check(const ProfileFilter& filter, const Present& present) {
 
 void add_profile_filter(CLI::App& app, ProfileFilter& filter) {
   app.add_option("--op", filter.op, "only this operation")->type_name("NAME");
-  app.add_option("--worker", filter.worker, "only workers of this id")->type_name("ID");
+  app.add_option("--worker", filter.worker, "only workers of this id")
+      ->type_name("ID")
+      ->check(CLI::NonNegativeNumber);
 }
 
 void each_profile(const std::vector<std::string>& traces, const ProfileFilter& filter,

@@ -60,7 +60,7 @@ void draw_figure(const std::string& number, const std::string& title, const std:
   if (code == kNoProgram || code == kNoMatplotlib)
     throw Unusable(fmt::format(
         "no picture was drawn: {}; install Matplotlib (apt-get install python3-matplotlib, or pip install "
-        "matplotlib) and try again. The data is in {}",
+        "matplotlib) and try again with --force. The data is in {}",
         code == kNoProgram ? "there is no python3" : "python3 has no Matplotlib", escaped(csv)));
   throw Unusable(fmt::format("no picture was drawn: {} ended with code {}; the data is in {}",
                              escaped(arguments.front()), code, escaped(csv)));

@@ -14,9 +14,10 @@
 namespace lotus::analyzer {
 
 struct FigureOptions {
-  std::optional<std::uint64_t> from;  // timeline: the first batch
-  std::uint64_t batches = 12;         // timeline: how many
-  std::vector<std::string> counters;  // of functions: beginnings of their names; empty: those that there are
+  std::optional<std::uint64_t> epoch;  // of the batches in figures 2 and 3
+  std::optional<std::uint64_t> from;   // timeline: the first batch
+  std::uint64_t batches = 12;          // timeline: how many
+  std::vector<std::string> counters;   // of functions: beginnings of their names; empty: those that there are
 };
 
 struct FigureKind {

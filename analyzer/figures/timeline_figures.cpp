@@ -71,10 +71,10 @@ std::int64_t lay_ready_ns(const RunBatch& batch) {
 
 DataTable timeline_figure(const std::vector<RunData>& runs, const FigureOptions& options) {
   const RunData& run = only(runs);
-  const std::uint64_t epoch = run.batches.front().epoch;
+  const std::uint64_t epoch = options.epoch.value_or(run.batches.front().epoch);
   const auto part = part_of(run, epoch, options.from.value_or(0), options.batches);
   if (part.empty())
-    throw WrongUsage(fmt::format("--from {}: the first epoch of {} has no such batch",
+    throw WrongUsage(fmt::format("--epoch {} --from {}: {} has no such batch", epoch,
                                  options.from.value_or(0), escaped(run.configuration.file)));
   return draw(run, part);
 }
@@ -83,11 +83,13 @@ DataTable out_of_order_figure(const std::vector<RunData>& runs, const FigureOpti
   const RunData& run = only(runs);
   const RunBatch* early = nullptr;
   for (const auto& batch : run.batches)
-    if (batch.batch >= options.from.value_or(0) && lay_ready_ns(batch) > (early ? lay_ready_ns(*early) : 0))
+    if (batch.epoch == options.epoch.value_or(batch.epoch) && batch.batch >= options.from.value_or(0) &&
+        lay_ready_ns(batch) > (early ? lay_ready_ns(*early) : 0))
       early = &batch;
   if (early == nullptr)
     throw Unusable(
-        fmt::format("{}: every batch arrived in order, so there is nothing to show; a run with more "
+        fmt::format("{}: every batch of what was asked for arrived in order, so there is nothing to show; a "
+                    "run with more "
                     "workers, or with samples of uneven cost, has some",
                     escaped(run.configuration.file)));
   const std::uint64_t most = std::max<std::uint64_t>(options.batches, 2);

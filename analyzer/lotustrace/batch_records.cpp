@@ -105,19 +105,46 @@ class Joiner {
 
 }  // namespace
 
+namespace {
+
+// Counts the samples of the batches of one worker.
+class SampleCounter {
+ public:
+  void add(const Line& line) {
+    if (line.kind == LineKind::loader) ++loaded_;
+    if (line.kind == LineKind::op && first_.empty()) first_ = line.op;
+    if (line.kind == LineKind::op && line.op == first_) ++repeated_;
+    if (line.kind != LineKind::preprocessed) return;
+    most_ = std::max(most_, loaded_ > 0 ? loaded_ : repeated_);
+    loaded_ = repeated_ = 0;
+    first_.clear();
+  }
+  std::uint64_t most() const { return most_; }
+
+ private:
+  std::string first_;
+  std::uint64_t loaded_ = 0, repeated_ = 0, most_ = 0;
+};
+
+}  // namespace
+
 BatchRecords read_batches(const LogDirectory& logs, Complaints& complaints) {
   std::vector<Read> records;
   std::vector<BatchRecords::Extent> workers(logs.workers.size());
   BatchRecords::Extent main;
+  std::uint64_t most_samples = 0;
   const auto read = [&](const LogFile& file, std::size_t worker, BatchRecords::Extent& extent) {
     LogReader reader(file, &complaints);
     std::size_t place = 0;
+    SampleCounter samples;
     for (Line line; reader.next(line);) {
       extent.add(line.start, line.end());
+      samples.add(line);
       if (!line.of_batch()) continue;
       records.push_back({line.kind, line.batch, {line.start, line.duration, reader.number()}, worker, 0});
       if (line.kind == LineKind::preprocessed) records.back().place = place++;
     }
+    most_samples = std::max(most_samples, samples.most());
   };
   for (const LogFile& file : logs.main) read(file, 0, main);
   for (std::size_t i = 0; i < logs.workers.size(); ++i) read(logs.workers[i], i, workers[i]);
@@ -125,6 +152,7 @@ BatchRecords read_batches(const LogDirectory& logs, Complaints& complaints) {
   joined.workers = std::move(workers);
   joined.epoch_of.resize(logs.workers.size());
   joined.main = main;
+  joined.most_samples = most_samples;
   return joined;
 }
 

@@ -44,6 +44,8 @@ struct BatchRecords {
     bool any() const { return first <= last; }
   };
   std::vector<Extent> workers;  // of all of their records
+  std::uint64_t most_samples =
+      0;  // of a batch, by its Loader records, else by repetitions of its first operation
   Extent main;
 };
 

@@ -40,7 +40,7 @@ class Planner {
     const std::uint64_t loader = std::max<std::uint64_t>(1, logs.part.loader);
     if (std::none_of(training.loaders.begin(), training.loaders.end(),
                      [&](const PlannedLoader& known) { return known.id == loader; }))
-      training.loaders.push_back({loader, 0, false, false});
+      training.loaders.push_back({loader, 0, 0, false, false});
     for (std::size_t epoch = 0; epoch < records_[number].epochs.size(); ++epoch)
       add_epoch(training, number, epoch, loader);
     note(records_[number].main);
@@ -99,6 +99,7 @@ class Planner {
       for (const auto& epoch : training.epochs) {
         if (epoch.loader != loader.id) continue;
         const auto pids = makers(training, epoch);
+        loader.most_samples = std::max(loader.most_samples, records_[epoch.directory].most_samples);
         loader.workers = std::max<std::uint64_t>(loader.workers, pids.size());
         for (const std::uint32_t pid : pids) loader.persistent |= !seen.insert(pid).second;
         for (const auto& [number, batch] : records_[epoch.directory].epochs[epoch.epoch].batches)

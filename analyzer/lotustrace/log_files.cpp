@@ -62,6 +62,19 @@ void search(const fs::path& path, std::vector<LogDirectory>& all, int depth) {
     for (const auto& directory : below) search(directory, all, depth + 1);
 }
 
+// Directories that are named as parts of a run stand for all of it.
+void check_one_run(const std::string& home, const Run& run) {
+  for (const auto& logs : run.directories)
+    if (logs.path == home && run.directories.size() > 1)
+      throw Unusable(fmt::format(
+          "{}: holds logs beside those of {}, another run's: put each run into a directory of its own",
+          escaped(home),
+          escaped(fs::path(run.directories.back().path == home ? run.directories.front().path
+                                                               : run.directories.back().path)
+                      .filename()
+                      .string())));
+}
+
 }  // namespace
 
 std::vector<Run> find_runs(const std::vector<std::string>& directories) {
@@ -80,12 +93,16 @@ std::vector<Run> find_runs(const std::vector<std::string>& directories) {
       const auto part = parse_part(path.filename().string());
       const std::string home = (part ? path.parent_path() : path).string();
       if (part) logs.part = *part;
-      runs[home].directories.push_back(std::move(logs));
+      auto& known = runs[home].directories;
+      const bool twice =
+          std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.path == logs.path; });
+      if (!twice) known.push_back(std::move(logs));
     }
   }
   std::vector<Run> list;
   for (auto& [home, run] : runs) {
     run.configuration = parse_configuration(home);
+    check_one_run(home, run);
     std::stable_sort(run.directories.begin(), run.directories.end(),
                      [](const LogDirectory& a, const LogDirectory& b) { return a.part < b.part; });
     list.push_back(std::move(run));
@@ -94,6 +111,9 @@ std::vector<Run> find_runs(const std::vector<std::string>& directories) {
 }
 
 void Complaints::add(const std::string& path, std::uint64_t line, const std::string& what) {
+  if (path == path_ && line == line_) return;
+  path_ = path;
+  line_ = line;
   if (count_++ < kTold) tell_(fmt::format("{}:{}: {}", escaped(path), line, what));
 }
 
@@ -101,11 +121,51 @@ LogReader::LogReader(const LogFile& file, Complaints* complaints)
     : file_(file), complaints_(complaints), input_(std::fopen(file.path.c_str(), "re")) {
   if (input_ == nullptr)
     throw Unusable(fmt::format("{}: cannot be read: {}", escaped(file.path), std::strerror(errno)));
+  typical_ = typical_start();
 }
 
 LogReader::~LogReader() {
   std::free(text_);
   std::fclose(input_);
+}
+
+bool LogReader::read_line() {
+  const ssize_t length = ::getline(&text_, &room_, input_);
+  if (length < 0) return false;
+  shown_ = std::string_view(text_, static_cast<std::size_t>(length));
+  while (shown_.ends_with('\n') || shown_.ends_with('\r')) shown_.remove_suffix(1);
+  return true;
+}
+
+// The middle one of some lines from all over the file. Leaves the file at its beginning.
+std::optional<std::int64_t> LogReader::typical_start() {
+  constexpr long kLooks = 9;
+  std::fseek(input_, 0, SEEK_END);
+  const long size = std::ftell(input_);
+  std::vector<std::int64_t> starts;
+  std::string ignored;
+  for (long i = 0; i < kLooks; ++i) {
+    std::fseek(input_, size / kLooks * i, SEEK_SET);
+    if (i > 0) read_line();  // the rest of one
+    if (!read_line()) continue;
+    if (const auto line = parse_line(shown_, ignored)) starts.push_back(line->start);
+  }
+  std::rewind(input_);
+  if (starts.empty()) return std::nullopt;
+  const auto middle = starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2);
+  std::nth_element(starts.begin(), middle, starts.end());
+  return *middle;
+}
+
+// What was expected instead of this record; empty: it is good.
+std::string LogReader::why_not(const Line& line) const {
+  constexpr std::int64_t kLongestRunNs = 366LL * 24 * 3600 * 1'000'000'000;
+  if (line.of_main() != file_.name.main)
+    return file_.name.main ? "a record of the training process: this one is a worker's"
+                           : "a record of a worker: this one is the training process's";
+  if (typical_ && std::abs(line.start - *typical_) > kLongestRunNs)
+    return fmt::format("START_NS within a year of this file's others, as {}", *typical_);
+  return {};
 }
 
 void LogReader::complain(const std::string& expected) {
@@ -118,24 +178,17 @@ void LogReader::complain(const std::string& expected) {
 }
 
 bool LogReader::next(Line& line) {
-  ssize_t length = 0;
-  while ((length = ::getline(&text_, &room_, input_)) >= 0) {
+  while (read_line()) {
     ++number_;
-    std::string_view text(text_, static_cast<std::size_t>(length));
-    while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
     std::string expected;
-    const auto parsed = parse_line(text, expected);
-    shown_ = text;
-    if (!parsed) {
-      complain(expected);
-    } else if (parsed->of_main() != file_.name.main) {
-      complain(file_.name.main ? "a record of the training process: this one is a worker's"
-                               : "a record of a worker: this one is the training process's");
-    } else {
+    const auto parsed = parse_line(shown_, expected);
+    if (parsed) expected = why_not(*parsed);
+    if (expected.empty()) {
       ++good_;
       line = *parsed;
       return true;
     }
+    complain(expected);
   }
   if (good_ == 0 && number_ > 0)
     throw Unusable(fmt::format("{}: no line of it is LotusTrace's: expected NAME,START_NS,DURATION_NS",

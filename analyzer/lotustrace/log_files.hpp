@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,20 +44,23 @@ class Complaints {
   // `tell` gets the first kTold sentences.
   explicit Complaints(Tell tell) : tell_(std::move(tell)) {}
 
-  // At a line, from 1, of a file.
+  // At a line, from 1, of a file. Of several about one line, one after the other, the first counts.
   void add(const std::string& path, std::uint64_t line, const std::string& what);
   std::uint64_t count() const { return count_; }
 
  private:
   Tell tell_;
   std::uint64_t count_ = 0;
+  std::string path_;  // of the last
+  std::uint64_t line_ = 0;
 };
 
 // Reads the lines of one log, one after the other.
 class LogReader {
  public:
   // Throws Unusable when it cannot be opened. Damaged lines go to `complaints` (nullptr: nowhere) and are
-  // left out, as are those that belong into the other kind of file.
+  // left out, as are those that belong into the other kind of file, and those of quite another time than
+  // most.
   LogReader(const LogFile& file, Complaints* complaints);
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
@@ -68,14 +72,18 @@ class LogReader {
   std::uint64_t good() const { return good_; }
 
  private:
+  bool read_line();
+  std::optional<std::int64_t> typical_start();
+  std::string why_not(const Line& line) const;
   void complain(const std::string& expected);
 
   const LogFile& file_;
   Complaints* complaints_;
   std::FILE* input_;
+  std::optional<std::int64_t> typical_;  // of its records' starts
   char* text_ = nullptr;
   std::size_t room_ = 0;
-  std::string shown_;
+  std::string_view shown_;  // the line, without its end
   std::uint64_t number_ = 0, good_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -48,11 +49,11 @@ bool parse_times(std::string_view start, std::string_view duration, Line& line) 
 
 }  // namespace
 
-// A class name may hold commas in other people's logs: the last two fields are the times.
 std::optional<Line> parse_line(std::string_view text, std::string& expected) {
+  const std::size_t first = text.find(',');
   const std::size_t last = text.rfind(',');
-  const std::size_t first = last == 0 || last == text.npos ? text.npos : text.rfind(',', last - 1);
-  if (first == text.npos) return expected = "NAME,START_NS,DURATION_NS", std::nullopt;
+  if (std::count(text.begin(), text.end(), ',') != 2)
+    return expected = "NAME,START_NS,DURATION_NS", std::nullopt;
   Line line;
   if (!parse_times(text.substr(first + 1, last - first - 1), text.substr(last + 1), line))
     return expected = "START_NS and DURATION_NS to be whole numbers of ns, not negative", std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <regex>
@@ -37,23 +38,22 @@ std::optional<LogName> parse_log_name(std::string_view name) {
 }
 
 Configuration parse_configuration(const std::string& directory) {
-  static const std::regex kRanks("(?:.*_)?b([0-9]{0,9})_gpu([^_]*)(?:_.*)?");
-  static const std::regex kCount("[0-9]{1,9}");
-  static const std::regex kWorkers("(?:.*_)?(?:dataloader|workers?)([0-9]{1,9})(?:_.*)?");
-  static const std::regex kBegun(".*_dataloader[^_]*");
+  static const std::regex kWord("(b|gpus?|w|workers?|dataloader)([0-9]{1,9})");
+  static const std::regex kBegun("(?:.*_)?b[0-9]*_gpu[^_]*(?:_.*)?|.*_dataloader[^_]*");
   const std::filesystem::path path(directory);
   Configuration found;
   found.name = (path.has_filename() ? path : path.parent_path()).filename().string();
   const std::string_view name = found.name;
   Match match;
-  if (matches(name, match, kRanks)) {
-    found.batch_size = number_of<std::uint64_t>(match, 1);
-    if (std::regex_match(match[2].first, match[2].second, kCount))
-      found.ranks = number_of<std::uint64_t>(match, 2);
-    found.damaged = found.batch_size == 0 || found.ranks == 0;
+  for (std::size_t at = 0, end = 0; at <= name.size(); at = end + 1) {
+    end = std::min(name.find('_', at), name.size());
+    if (!matches(name.substr(at, end - at), match, kWord)) continue;
+    const std::string_view what(match[1].first, match[1].second);
+    auto& value = what == "b" ? found.batch_size : what.starts_with('g') ? found.ranks : found.workers;
+    value = number_of<std::uint64_t>(match, 2);
   }
-  if (matches(name, match, kWorkers)) found.workers = number_of<std::uint64_t>(match, 1);
-  found.damaged |= found.workers == 0 && matches(name, match, kBegun);
+  const bool whole = (found.batch_size > 0 && found.ranks > 0) || found.workers > 0;
+  found.damaged = !whole && matches(name, match, kBegun);
   return found;
 }
 

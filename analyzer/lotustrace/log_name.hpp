@@ -25,12 +25,10 @@ struct Configuration {
   std::string name;  // of the directory
   std::uint64_t batch_size = 0, ranks = 0, workers = 0;
   bool damaged = false;  // a pattern is begun that cannot be read, as in b512_gpu or b_gpu2
-
-  bool known() const { return batch_size > 0 || ranks > 0 || workers > 0; }
 };
 
-// Of the words, parted by _, of the directory's own name: b<batch>_gpu<n>; dataloader<n> or workers<n>.
-// Others may stand around them. A name without any of these gives a configuration that is not known().
+// Of the words, parted by _, of the directory's own name: b<batch>, gpu<ranks>, and dataloader<n>, workers<n>
+// or w<n>, in any order and among others.
 Configuration parse_configuration(const std::string& directory);
 
 // Which part of a run a directory of an exported trace holds: [pid_P_][loader_L_]epoch_E.

@@ -19,17 +19,25 @@ struct Stay {
   bool waited, consumed;
 };
 
-std::vector<Stay> stays_of(const LoggedEpoch& epoch) {
+// What does not fit and is left out, by line.
+using Problems = std::map<std::uint64_t, std::string>;
+
+std::vector<Stay> stays_of(const LoggedEpoch& epoch, Problems& problems) {
   std::vector<Stay> stays;
   for (const auto& [number, batch] : epoch.batches) {
     const bool waited = batch.wait && !batch.out_of_order();
-    if (!waited && !batch.consumed) continue;
-    const std::int64_t consumed = batch.consumed ? batch.consumed->start : 0;
+    const bool early = waited && batch.consumed && batch.consumed->start < batch.wait->end();
+    if (early)
+      problems[batch.consumed->line] = fmt::format(
+          "batch {} is consumed {} ns before its wait (line {}) has ended; its consumption is left out",
+          number, batch.wait->end() - batch.consumed->start, batch.wait->line);
+    const bool consumed = batch.consumed && !early;
+    const std::int64_t at = consumed ? batch.consumed->start : 0;
     if (waited)
-      stays.push_back({batch.wait->start, batch.wait->end(), batch.consumed ? consumed : batch.wait->end(),
-                       number, batch.wait->line, true, batch.consumed.has_value()});
-    else
-      stays.push_back({consumed, consumed, consumed, number, batch.consumed->line, false, true});
+      stays.push_back({batch.wait->start, batch.wait->end(), consumed ? at : batch.wait->end(), number,
+                       batch.wait->line, true, consumed});
+    else if (consumed)
+      stays.push_back({at, at, at, number, batch.consumed->line, false, true});
   }
   std::stable_sort(stays.begin(), stays.end(), [](const Stay& a, const Stay& b) {
     return std::tuple(a.start, a.end) < std::tuple(b.start, b.end);
@@ -37,26 +45,20 @@ std::vector<Stay> stays_of(const LoggedEpoch& epoch) {
   return stays;
 }
 
-// One thread does one thing at a time: what does not fit is left out, and said in the order of the lines.
-void keep_apart(std::vector<Stay>& stays, const std::string& path, Complaints& complaints) {
-  std::map<std::uint64_t, std::string> problems;  // by line
+// One thread does one thing at a time.
+void keep_apart(std::vector<Stay>& stays, Problems& problems) {
   const Stay* before = nullptr;
   std::vector<Stay> kept;
   kept.reserve(stays.size());
   for (const Stay& stay : stays) {
-    if (before != nullptr && stay.start < before->end)
+    if (before == nullptr || stay.start >= before->end)
+      before = &kept.emplace_back(stay);
+    else
       problems[stay.line] = fmt::format(
           "batch {} is waited for {} ns before batch {} (line {}) is consumed, and one thread waits "
-          "for one batch at a time; it is left out",
+          "for one batch at a time; its wait is left out",
           stay.batch, before->end - stay.start, before->batch, before->line);
-    else if (stay.end < stay.got)
-      problems[stay.line] =
-          fmt::format("batch {} is consumed {} ns before its wait has ended; it is left out", stay.batch,
-                      stay.got - stay.end);
-    else
-      before = &kept.emplace_back(stay);
   }
-  for (const auto& [line, problem] : problems) complaints.add(path, line, problem);
   stays = std::move(kept);
 }
 
@@ -125,8 +127,8 @@ class Steps {
     for (auto& [step, stay] : ordered_) {
       if (step.what == What::queued) ++outstanding;
       const bool received = step.what == What::arrive || step.what == What::got || step.what == What::lone;
-      if (known) step.outstanding = static_cast<std::uint64_t>(std::max<std::int64_t>(0, outstanding));
       if (received) --outstanding;
+      if (known) step.outstanding = static_cast<std::uint64_t>(std::max<std::int64_t>(0, outstanding));
       steps.push_back(step);
     }
     return steps;
@@ -142,8 +144,10 @@ class Steps {
 
 std::vector<Step> steps_of(const LoggedEpoch& epoch, BatchName name, bool inline_fetch,
                            const std::string& path, Complaints& complaints) {
-  std::vector<Stay> stays = stays_of(epoch);
-  keep_apart(stays, path, complaints);
+  Problems problems;
+  std::vector<Stay> stays = stays_of(epoch, problems);
+  keep_apart(stays, problems);
+  for (const auto& [line, problem] : problems) complaints.add(path, line, problem);
   return Steps(epoch, name, inline_fetch).run(stays);
 }
 

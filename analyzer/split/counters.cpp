@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <sstream>
 
 #include "text/csv.hpp"
 #include "text/escape.hpp"
+#include "text/input.hpp"
 #include "trace/error.hpp"
 
 namespace lotus::analyzer {
@@ -65,15 +66,28 @@ class Table {
     if (!function_) fail(rows_.front().line, "the heading has no column 'Function'");
   }
 
-  std::vector<Counter> counters() {
+  std::vector<Counter> counters(const std::function<void(const std::string&)>& say) {
     std::vector<Counter> all;
     for (std::size_t row = 1; row < rows_.size(); ++row) add_row(rows_[row], all);
+    if (all.empty()) fail(rows_.front().line, "no row holds a number");
     // One value with a % makes a column of shares.
     std::set<std::string> shares;
     for (const auto& counter : all)
       if (counter.percent) shares.insert(counter.name);
     for (auto& counter : all) counter.percent = shares.contains(counter.name);
-    if (all.empty()) fail(rows_.front().line, "no row holds a number");
+    const bool clockticks = std::any_of(all.begin(), all.end(),
+                                        [](const Counter& counter) { return is_clockticks(counter.name); });
+    const auto leave_out = [&](const std::string& name, const char* why) {
+      std::erase_if(all, [&](const Counter& counter) { return counter.name == name; });
+      say(fmt::format("{}:{}: column '{}' is left out: {}", escaped(path_), rows_.front().line, escaped(name),
+                      why));
+    };
+    for (const auto& name : names_of(all)) {
+      if (is_ratio(name))
+        leave_out(name, "it is a ratio, which cannot be split over operations");
+      else if (shares.contains(name) && !clockticks)
+        leave_out(name, "it is in percent of clockticks, and the table has no column 'Clockticks'");
+    }
     return all;
   }
 
@@ -95,11 +109,26 @@ class Table {
       const std::string text = trimmed(row.cells[i]);
       if (i == *function_ || (library_ && i == *library_) || text.empty() || is_text(i)) continue;
       const auto number = number_of(text);
-      if (!number)
-        fail(row.line, fmt::format("'{}' in column '{}' is no number", escaped(text), escaped(heading[i])));
+      if (!number || !(number->value >= 0) || std::isinf(number->value))
+        fail(row.line,
+             fmt::format("'{}' in column '{}' is no number from 0 on", escaped(text), escaped(heading[i])));
       const bool percent = number->percent || heading[i].find('%') != std::string::npos;
       all.push_back({function, library, trimmed(heading[i]), number->value, percent});
     }
+  }
+
+  static std::vector<std::string> names_of(const std::vector<Counter>& all) {
+    std::vector<std::string> names;
+    for (const auto& counter : all)
+      if (std::find(names.begin(), names.end(), counter.name) == names.end()) names.push_back(counter.name);
+    return names;
+  }
+
+  static bool is_ratio(const std::string& name) {
+    std::istringstream words(lower(name));
+    for (std::string word; words >> word;)
+      if (word == "cpi" || word == "ipc" || word == "rate" || word == "ratio") return true;
+    return false;
   }
 
   // Source files, addresses and their like.
@@ -130,12 +159,9 @@ bool is_cpu_time(const std::string& name) {
   return low.starts_with("cpu time") || low.starts_with("cpu_time");
 }
 
-std::vector<Counter> read_counters(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Unusable(fmt::format("{}: cannot be read; name a profiler's table", escaped(path)));
-  std::stringstream text;
-  text << file.rdbuf();
-  return Table(path, parse_csv(text.str())).counters();
+std::vector<Counter> read_counters(const std::string& path,
+                                   const std::function<void(const std::string&)>& say) {
+  return Table(path, parse_csv(read_text(path, "a profiler's table"))).counters(say);
 }
 
 }  // namespace lotus::analyzer

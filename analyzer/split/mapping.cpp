@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "text/escape.hpp"
+#include "text/input.hpp"
 #include "trace/error.hpp"
 
 namespace lotus::analyzer {
@@ -26,10 +26,9 @@ constexpr const char* kForm =
 constexpr int kDeepest = 100;
 
 Json parse(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Unusable(fmt::format("{}: cannot be read; name a mapping file", escaped(path)));
+  const std::string text = read_text(path, "a mapping file");
   try {
-    return Json::parse(file, [&](int depth, Json::parse_event_t, Json&) {
+    return Json::parse(text, [&](int depth, Json::parse_event_t, Json&) {
       if (depth > kDeepest) fail(path, "has too many brackets inside each other");
       return true;
     });

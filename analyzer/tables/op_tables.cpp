@@ -5,7 +5,7 @@
 namespace lotus::analyzer {
 
 DataTable mapping_table(const std::vector<RunData>& runs) {
-  DataTable table{{{"run", "run", Unit::text, 3},
+  DataTable table{{{"run", "run", Unit::text},
                    {"operation", "operation"},
                    {"function", "function", Unit::text, 0, true},
                    {"library", "library", Unit::text, 2},
@@ -23,7 +23,7 @@ DataTable mapping_table(const std::vector<RunData>& runs) {
 }
 
 DataTable ops_table(const std::vector<RunData>& runs) {
-  DataTable table{{{"run", "run", Unit::text, 1},
+  DataTable table{{{"run", "run", Unit::text},
                    {"operation", "operation", Unit::text, 0, true},
                    {"count", "calls", Unit::count, 2},
                    {"mean_ms", "mean", Unit::ms},
@@ -45,7 +45,7 @@ DataTable ops_table(const std::vector<RunData>& runs) {
 }
 
 DataTable counters_table(const std::vector<RunData>& runs) {
-  DataTable table{{{"run", "run", Unit::text, 3},
+  DataTable table{{{"run", "run", Unit::text},
                    {"counter", "counter"},
                    {"was_percent", nullptr},
                    {"function", "function", Unit::text, 0, true},

@@ -95,7 +95,7 @@ TEST_CASE("lotustrace: every kind of record") {
   CHECK(json["pin"]["count"] == 2);
   CHECK(json["pin"]["ms"]["max"] == 3);
   CHECK(json["queue"]["samples"] == 5);
-  CHECK(json["queue"]["max_depth"] == 4);
+  CHECK(json["queue"]["max_depth"] == 3);  // of four, one was just taken
   REQUIRE(json["loaders"].size() == 1);
   CHECK(json["loaders"][0]["batch_size"] == 512);
   CHECK(json["loaders"][0]["workers"] == 2);
@@ -198,10 +198,16 @@ TEST_CASE("lotustrace: what names of directories say") {
   CHECK(long_name.batch_size == 4);
   CHECK(long_name.ranks == 1);
   CHECK(long_name.workers == 2);
-  for (const char* name : {"logs", "lab_gpu_run", "worker", "workers_of_mine", "dataloader"})
-    CHECK_FALSE((parse_configuration(name).known() || parse_configuration(name).damaged));
+  CHECK(parse_configuration("classification_b32_w4_e1_n512").batch_size == 32);
+  CHECK(parse_configuration("classification_b32_w4_e1_n512").workers == 4);
   for (const char* name :
-       {"b_gpu2", "b512_gpu", "b512_gpux", "b0_gpu1", "shufflenet_dataloader", "x_dataloadery"})
+       {"logs", "lab_gpu_run", "worker", "workers_of_mine", "dataloader", "weights", "b2b"}) {
+    const auto unknown = parse_configuration(name);
+    CHECK(unknown.batch_size + unknown.ranks + unknown.workers == 0);
+    CHECK_FALSE(unknown.damaged);
+  }
+  for (const char* name : {"b_gpu2", "b512_gpu", "b512_gpux", "b0_gpu1", "b99999999999999999999_gpu1",
+                           "shufflenet_dataloader", "x_dataloadery"})
     CHECK(parse_configuration(name).damaged);
 }
 
@@ -229,7 +235,7 @@ TEST_CASE("lotustrace: a training process that makes batches itself does one thi
                                      instant("SBatchConsumed_0", 5) + line("SBatchWait_1", 10, 6) +
                                      instant("SBatchConsumed_1", 16));
   const ImportedTrace made = import_logs(logs.path());
-  REQUIRE(made.complaints.size() == 3);  // the batch, its sample, the operation
+  REQUIRE(made.complaints.size() == 2);  // the batch; its sample with the operation
   CHECK(names(made.complaints[0], "log_worker_pid_100:4: ends after the wait for its batch has ended"));
   Trace trace(made.file->path());
   Seen seen;

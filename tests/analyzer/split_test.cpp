@@ -38,7 +38,7 @@ std::string refusal(const std::string& text, bool mapping) {
     if (mapping)
       read_mapping(directory.path() + "/file");
     else
-      read_counters(directory.path() + "/file");
+      read_counters(directory.path() + "/file", [](const std::string&) {});
   } catch (const Unusable& error) {
     return error.what();
   }
@@ -54,7 +54,7 @@ std::vector<CounterSplit> split_of(const char* table) {
   const TemporaryDirectory directory;
   directory.write("map.json", kMapping);
   directory.write("table", table);
-  return split_counters(read_counters(directory.path() + "/table"),
+  return split_counters(read_counters(directory.path() + "/table", [](const std::string&) {}),
                         read_mapping(directory.path() + "/map.json"), kElapsed);
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("counters: separators, units, quotes") {
   directory.write("a",
                   "\xef\xbb\xbf"
                   "Function,CPU Time,Clockticks,L1 Bound\r\n\"f(int, char)\",250ms,\"1,234\",50.0%\r\n");
-  const auto counters = read_counters(directory.path() + "/a");
+  const auto counters = read_counters(directory.path() + "/a", [](const std::string&) {});
   REQUIRE(counters.size() == 3);
   CHECK(counters[0] == Counter{"f(int, char)", "", "CPU Time", 0.25, false});
   CHECK(counters[1].value == 1234);

@@ -65,7 +65,7 @@ class Outcome:
         """
         rest = b"".join(line for line in self.stderr.splitlines(True)
                         if not line.startswith(b"lotus: ") and not RESOURCE_TRACKER.match(line))
-        return self.code, self.stdout, re.sub(rb"\(pid(?:\(s\))? [\d, ]+\)| at 0x[0-9a-f]+", b"(changes)", rest)
+        return self.code, self.stdout, re.sub(rb"\(pid(?:\(s\))?[ =][\d, ]+\)| at 0x[0-9a-f]+", b"(changes)", rest)
 
 
 def run(command, cwd=None, timeout=PATIENCE, stdin=None, **environment):
@@ -89,6 +89,15 @@ def run(command, cwd=None, timeout=PATIENCE, stdin=None, **environment):
                 os.killpg(process.pid, signal.SIGKILL)
                 if hangs:
                     raise
+
+
+@functools.cache
+def in_root(path):
+    """Where a file of the programs is for the tests: a link to an absolute path means one below the programs' root."""
+    if not ROOT:
+        return path
+    told = subprocess.run(["chroot", ROOT, "readlink", "-f", path], capture_output=True, text=True).stdout.strip()
+    return ROOT + (told or path)
 
 
 @functools.cache

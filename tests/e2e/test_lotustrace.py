@@ -2,6 +2,7 @@
 import csv
 import json
 import random
+import re
 import subprocess
 import xml.dom.minidom
 
@@ -14,7 +15,7 @@ OPS = ["Loader", "RandomResizedCrop", "RandomHorizontalFlip", "ToTensor", "Norma
 TABLES = ("ops", "waits", "batches")
 # All that an analysis of logs is made from, of each batch.
 FACTS = ("batch", "epoch", "samples", "worker_pid", "worker_id", "fetch_start_ns", "fetch_ns", "wait_start_ns", "wait_ns",
-         "out_of_order", "queued_at_ns", "consumed_at_ns", "delay_ns")
+         "out_of_order", "outstanding", "queued_at_ns", "consumed_at_ns", "delay_ns")
 FIGURES = ("2", "4", "5a", "5b", "6a", "6b", "6c", "6d")
 
 
@@ -78,6 +79,8 @@ def test_round_trip_gives_the_same_tables(copies):
             assert one == other
     ours, back = ([{fact: row[fact] for fact in FACTS} for row in harness.Trace(trace).batches] for trace in (copies.trace, copies.back))
     assert ours == back
+    ours, back = (json.loads(analyze("info", "--json", trace))["loaders"][0]["batch_size"] for trace in (copies.trace, copies.back))
+    assert ours == back > 1
 
 
 def test_all_commands_read_an_imported_trace(copies):
@@ -187,9 +190,68 @@ def test_waits_that_overlap(tmp_path):
     outcome = harness.run([harness.ANALYZE, "import", tmp_path / "logs", "-o", tmp_path / "x.lotus"])
     assert outcome.code == 0
     assert [line for line in outcome.stderr.decode().splitlines() if str(path) in line] == [
-        f"lotus-analyze: {path}:3: batch 1 is consumed 100 ns before its wait has ended; it is left out",
+        f"lotus-analyze: {path}:4: batch 1 is consumed 100 ns before its wait (line 3) has ended; its consumption is left out",
         f"lotus-analyze: {path}:5: batch 2 is waited for 200 ns before batch 0 (line 1) is consumed, and one thread waits for one "
-        "batch at a time; it is left out"]
+        "batch at a time; its wait is left out"]
+
+
+def test_a_record_of_another_time_changes_nothing(tmp_path):
+    random_logs(tmp_path / "good", 3, batches=20)
+    random_logs(tmp_path / "odd", 3, batches=20)
+    worker = tmp_path / "odd/x_worker_pid_12"
+    odd = ["SA,5,5", "SExtra,1700000000012000000,500,7"]
+    worker.write_text(f"{odd[0]}\n" + worker.read_text() + f"{odd[1]}\n")
+    main = tmp_path / "odd/x_main_pid_11"
+    main.write_text(main.read_text() + "SBatchQueued_9,7,1000\n")
+    analyze("import", tmp_path / "good", "-o", tmp_path / "good.lotus")
+    outcome = harness.run([harness.ANALYZE, "import", tmp_path / "odd", "-o", tmp_path / "odd.lotus"])
+    told = outcome.stderr.decode()
+    assert f"{worker}:1: 'SA,5,5' is left out: expected START_NS within a year" in told
+    assert f"{worker}:62: 'SExtra,1700000000012000000,500,7' is left out: expected NAME,START_NS,DURATION_NS" in told
+    assert f"{main}:41: 'SBatchQueued_9,7,1000' is left out" in told and "3 lines of the logs are left out" in told
+    for table in TABLES:
+        assert rows(table, tmp_path / "good.lotus") == rows(table, tmp_path / "odd.lotus")
+
+
+def test_two_runs_on_two_levels(tmp_path):
+    random_logs(tmp_path / "logs", 1, batches=5)
+    random_logs(tmp_path / "logs/epoch_0", 2, batches=5)
+    message = analyze("import", tmp_path / "logs", "-o", tmp_path / "x.lotus", code=1)
+    assert f"{tmp_path / 'logs'}: holds logs beside those of epoch_0, another run's" in message
+
+
+def test_logs_are_never_replaced(tmp_path):
+    random_logs(tmp_path / "logs", 1, batches=5)
+    log_file = tmp_path / "logs/x_main_pid_11"
+    before = log_file.read_bytes()
+    assert "is one of the logs" in analyze("import", "--force", tmp_path / "logs", "-o", log_file, code=2)
+    assert log_file.read_bytes() == before
+    analyze("import", tmp_path / "logs", tmp_path / "logs", "-o", tmp_path / "x.lotus")  # named twice, read once
+    assert rows("waits", tmp_path / "x.lotus")[0]["waits"] == 5
+
+
+@pytest.mark.parametrize("cell", ["-1", "nan", "inf", "x"])
+def test_counter_that_is_no_number(cell, tmp_path):
+    random_logs(tmp_path / "logs", 1, batches=5)
+    table = tmp_path / "uarch.csv"
+    table.write_text(f"Function,CPU Time\nf,1\ng,{cell}\n")
+    message = analyze("import", tmp_path / "logs", "--uarch", table, "-o", tmp_path / "x.lotus", code=1)
+    assert f"{table}:3: '{cell}' in column 'CPU Time' is no number from 0 on" in message
+    assert "is a directory; name a mapping file" in analyze("import", tmp_path / "logs", "--mapping", tmp_path, "-o",
+                                                            tmp_path / "x.lotus", code=1)
+
+
+def test_columns_that_cannot_be_split(tmp_path):
+    random_logs(tmp_path / "logs", 1, batches=5)
+    table = tmp_path / "uarch.csv"
+    table.write_text("Function,CPU Time,CPI Rate,Bound(%)\nf,1,0.7,10\n")
+    (tmp_path / "map.json").write_text(json.dumps({"op_to_func": {"A": ["f|"]}}))
+    outcome = harness.run([harness.ANALYZE, "import", tmp_path / "logs", "--uarch", table, "--mapping", tmp_path / "map.json", "-o",
+                           tmp_path / "x.lotus"])
+    assert outcome.code == 0
+    for name, why in (("CPI Rate", "it is a ratio"), ("Bound(%)", "no column 'Clockticks'")):
+        assert re.search(f"{re.escape(str(table))}:1: column '{re.escape(name)}' is left out: .*{why}", outcome.stderr.decode())
+    assert {row["counter"] for row in rows("counters", tmp_path / "x.lotus")} == {"CPU Time"}
 
 
 def test_runs_of_one_name_do_not_replace_each_other(tmp_path):

@@ -31,7 +31,8 @@ def both(tracer, libraries):
     """both(case, workers): the entries of the trace; output and exit code are the same with and without."""
 
     def run(case, workers=1):
-        command = harness.program("native_libraries", "--case", case, "--workers", workers, "--libraries", libraries)
+        command = harness.program("native_libraries", "--case", case, "--workers", workers, "--libraries", libraries,
+                                  "--start-method", "fork")  # what the cases use is loaded before
         bare = harness.run(command)
         traced, trace = tracer.trace(command)
         assert traced.visible == bare.visible

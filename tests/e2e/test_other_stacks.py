@@ -25,7 +25,8 @@ def test_stack(stack, pair, photos):
     modules, ops = STACKS[stack]
     if reason := harness.lacks(*modules):
         pytest.skip(reason)
-    run = pair(stack, harness.program("other_stacks", "--stack", stack, data=photos))
+    # Some hold what cannot be pickled, as lambdas.
+    run = pair(stack, harness.program("other_stacks", "--stack", stack, "--start-method", "fork", data=photos))
     assert run.bare.code == 0, run.bare.stderr.decode()
     checks.same(run)
     checks.whole(run)

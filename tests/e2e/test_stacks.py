@@ -27,7 +27,7 @@ def trace(tmp_path_factory, tracers, photos):
 @pytest.fixture(scope="module")
 def locations(trace):
     """The native ones; of inlined functions the outermost."""
-    paths = {record["id"]: in_root(record["path"]) for record in trace.named("binary")}
+    paths = {record["id"]: record["path"] for record in trace.named("binary")}
     functions = {record["id"]: record for record in trace.named("function")}
     outermost = {}
     for frame in sorted(trace.named("frame"), key=lambda frame: frame["frame_depth"]):
@@ -35,11 +35,6 @@ def locations(trace):
     return [Location(paths[record["binary"]], record["offset"], outermost[record["id"]]["name"],
                      outermost[record["id"]]["source"])
             for record in trace.named("location") if record["binary"] != 0]
-
-
-def in_root(path):
-    """Where the tests find a library of the program; the vDSO is no file."""
-    return harness.ROOT + path if path.startswith("/") else path
 
 
 def by_path(locations, source):
@@ -78,7 +73,7 @@ def test_code_of_libraries_is_found(locations):
 def test_exported_functions_are_those_of_nm(locations):
     for path, found in by_path(locations, DYNSYM).items():
         symbols = []
-        for line in lines_of("nm", "-D", "-S", "-C", "--defined-only", path):
+        for line in lines_of("nm", "-D", "-S", "-C", "--defined-only", harness.in_root(path)):
             match = re.match(r"([0-9a-f]+) ([0-9a-f]+) [tTwWiu] (.*?)(@.*)?$", line)
             if match:
                 symbols.append((int(match[1], 16), int(match[2], 16), match[3]))
@@ -91,10 +86,10 @@ def test_exported_functions_are_those_of_nm(locations):
 
 def test_stripped_functions_begin_where_their_unwind_entry_does(locations):
     for path, found in by_path(locations, UNWIND_ENTRY).items():
-        if os.path.getsize(path) > READABLE:
+        if os.path.getsize(harness.in_root(path)) > READABLE:
             continue
         begins = {}
-        for line in lines_of("readelf", "--debug-dump=frames", path):
+        for line in lines_of("readelf", "--debug-dump=frames", harness.in_root(path)):
             match = re.search(r" FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)", line)
             if match:
                 begins[int(match[1], 16)] = int(match[2], 16)

@@ -13,7 +13,7 @@ RUNNERS = {
 
 
 def test_kinds_of_callables(pair, photos):
-    run = pair("kinds", harness.program("kinds", data=photos))
+    run = pair("kinds", harness.program("kinds", "--start-method", "fork", data=photos))
     inside = ["Loader", "Shift", "Scale", "Collation"]  # these time themselves
     checks.everything(run, names=inside)
     checks.ops_from_outside(run, [name for name in run.truth.ops if name not in inside], KINDS)
@@ -22,7 +22,7 @@ def test_kinds_of_callables(pair, photos):
 
 def test_operations_nest(pair, photos):
     """Shift and Scale lie inside RandomApply, RandomChoice and Sequential, whose own time is the rest."""
-    run = pair("kinds", harness.program("kinds", data=photos))
+    run = pair("kinds", harness.program("kinds", "--start-method", "fork", data=photos))
     table = run.trace.ops()
     outer = sum(table[name]["total_s"] for name in ("RandomApply", "RandomChoice", "Sequential"))
     own = sum(table[name]["self_s"] for name in ("RandomApply", "RandomChoice", "Sequential"))
@@ -33,7 +33,7 @@ def test_operations_nest(pair, photos):
 
 @pytest.mark.parametrize("style", sorted(RUNNERS))
 def test_runners(style, pair, photos):
-    run = pair(style, harness.program("runner", "--style", style, data=photos))
+    run = pair(style, harness.program("runner", "--style", style, "--start-method", "fork", data=photos))
     checks.everything(run)
     assert set(run.trace.ops()) >= {*RUNNERS[style], "Loader", "Collation"}
     assert not set(run.trace.ops()) & {"Compose", "apply_transform", "BasicTransform", "apply_with_params"}

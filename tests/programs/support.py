@@ -1,6 +1,7 @@
 """What the test programs share: arguments, a small model, and results that are the same in every run."""
 import argparse
 import hashlib
+import multiprocessing
 import pathlib
 
 import torch
@@ -22,6 +23,8 @@ def arguments(description, workers=2, epochs=1, batch_size=8, **more):
         parser.add_argument("--" + name.replace("_", "-"), default=default)
     options = parser.parse_args()
     truth.start(options.truth)
+    if options.start_method:
+        multiprocessing.set_start_method(options.start_method)
     torch.manual_seed(7)
     torch.set_num_threads(1)
     return options

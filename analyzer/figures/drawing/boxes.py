@@ -2,6 +2,7 @@
 import style
 
 LINE_MS = 500  # waits and delays above it are called long
+BOXES = "box: quartiles and median; whiskers: within 1.5 IQR; orange: mean; grey: the others"
 
 
 def values_of(rows, column):
@@ -34,7 +35,9 @@ def preprocessing(rows, title):
     plot.set_ylabel("preprocessing of a batch in ms")
     dropped = len(rows) - len(kept)
     if dropped:
-        note(figure, f"{dropped} batch{'es are' if dropped > 1 else ' is'} left out (below Q1 − 2·IQR)")
+        note(figure, f"{BOXES}; {dropped} batch{'es are' if dropped > 1 else ' is'} left out (below Q1 − 2·IQR)")
+    else:
+        note(figure, BOXES)
     return figure
 
 
@@ -42,11 +45,14 @@ def note(figure, text):
     figure.supxlabel(text, fontsize=7.5, color=style.GREY, x=0.99, ha="right")
 
 
+LINE_POINTS = 11  # of text above the boxes
+
+
 def percent(part, whole):
-    return f"{100 * part / whole:.0f} %" if whole else "-"
+    return f"{style.short(100 * part / whole)} %" if whole else "-"
 
 
-def distribution(rows, title, column, what, shares):
+def distribution(rows, title, column, what, shares, remarks=()):
     """`shares`: (name, share of a group), shown in a row each above the boxes."""
     groups = style.by_workers(rows)
     figure, plot = style.axes(title, width=width_for(groups))
@@ -57,13 +63,14 @@ def distribution(rows, title, column, what, shares):
     plot.axhline(LINE_MS, color=style.WARNING, linewidth=1, linestyle="--", zorder=0.9)
     plot.text(1.005, LINE_MS, "500 ms", color=style.WARNING, fontsize=7.5, va="center", transform=plot.get_yaxis_transform())
     plot.set_ylabel(f"{what} in ms")
-    plot.set_title(title, pad=12 + 11 * len(shares))
+    plot.set_title(title, pad=12 + LINE_POINTS * len(shares))
     for row, (name, share_of) in enumerate(reversed(shares)):
-        height = 1.02 + 0.05 * row
-        plot.text(-0.01, height, name, ha="right", va="bottom", fontsize=7.5, color=style.GREY, transform=plot.transAxes)
+        above = {"textcoords": "offset points", "va": "bottom", "fontsize": 7.5}
+        plot.annotate(name, (0, 1), (-3, 4 + LINE_POINTS * row), xycoords="axes fraction", ha="right", color=style.GREY, **above)
         for place, group in enumerate(groups.values()):
-            plot.text(place, height, share_of(group), ha="center", va="bottom", fontsize=7.5,
-                      transform=plot.get_xaxis_transform())
+            plot.annotate(share_of(group), (place, 1), (0, 4 + LINE_POINTS * row), xycoords=plot.get_xaxis_transform(),
+                          ha="center", **above)
+    note(figure, "; ".join([BOXES, *remarks]))
     return figure
 
 
@@ -77,7 +84,8 @@ def early(group):
 
 def wait(rows, title):
     return distribution(rows, title, "wait_ms", "wait",
-                        [("> 500 ms", lambda group: over(group, "wait_ms")), ("out of order", early)])
+                        [("> 500 ms", lambda group: over(group, "wait_ms")), ("out of order", early)],
+                        ["0.001 ms: came out of order"])
 
 
 def delay(rows, title):

@@ -78,6 +78,7 @@ def stacked(rows, title, name, label):
         bars.append(plot.bar(range(len(groups)), heights, 0.62, base, color=colour, edgecolor="white", linewidth=0.5))
         base = [low + height for low, height in zip(base, heights)]
     style.ticks(plot, groups)
+    plot.set_ylim(0, 1.06 * max(base) or 1)
     plot.set_ylabel(label)
     plot.grid(axis="y")
     # Explicit, and behind a space: Matplotlib leaves out labels that begin with an underscore, as __memcpy's.

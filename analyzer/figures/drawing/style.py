@@ -70,5 +70,8 @@ def ticks(plot, groups):
         labels = [rows[0]["workers"] for rows in groups.values()]
     else:
         labels = list(groups)
-    plot.set_xticks(range(len(groups)), labels, rotation=0 if len(labels) <= 8 and max(map(len, labels)) < 12 else 35,
-                    ha="center" if len(labels) <= 8 and max(map(len, labels)) < 12 else "right")
+    longest = max(map(len, labels))
+    level = len(labels) <= 8 and longest < 12
+    if not level:  # they take their room from below, not from the plot
+        plot.figure.set_figheight(plot.figure.get_figheight() + 0.04 * longest)
+    plot.set_xticks(range(len(groups)), labels, rotation=0 if level else 35, ha="center" if level else "right")
