@@ -88,6 +88,7 @@ class Table {
       else if (shares.contains(name) && !clockticks)
         leave_out(name, "it is in percent of clockticks, and the table has no column 'Clockticks'");
     }
+    if (all.empty()) fail(rows_.front().line, "no column is left that can be split over operations");
     return all;
   }
 

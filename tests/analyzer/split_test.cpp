@@ -167,6 +167,7 @@ TEST_CASE("counters: what cannot be used is named") {
   CHECK(names(refusal("A,B\n1,2\n", false), "file:1: the heading has no column 'Function'"));
   CHECK(names(refusal("Function,B\nf,1\ng\n", false), "file:3: has 1 columns, the heading 2"));
   CHECK(names(refusal("Function,B\nf,x\n", false), "file:2: 'x' in column 'B' is no number"));
+  CHECK(names(refusal("Function,IPC\nf,1\n", false), "file:1: no column is left that can be split"));
   CHECK(names(refusal("Function,B\n,1\n", false), "file:2: names no function"));
 }
 
