@@ -1,11 +1,11 @@
 #include "describe.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <cstring>
 
 #include "classify.hpp"
+#include "cores.hpp"
 #include "ranks.hpp"
 #include "recorder.hpp"
 #include "session.hpp"
@@ -20,13 +20,6 @@ std::string_view command_line(char (&buffer)[2048]) {
   for (std::size_t i = 0; i < size; ++i)
     if (buffer[i] == '\0') buffer[i] = ' ';
   return {buffer, size};
-}
-
-std::uint64_t usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
-  return static_cast<std::uint64_t>(CPU_COUNT(&set));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "config.hpp"
 #include "evaluator.hpp"
 #include "modules.hpp"
+#include "native/threads.hpp"
 #include "recorder.hpp"
 #include "signals.hpp"
 #include "thread_clocks.hpp"
@@ -29,6 +30,7 @@ constinit bool sampler_on = false;
 namespace {
 
 constexpr std::uint64_t kPollsPerSecond = 10;
+constexpr int kAttempts = 50;  // of a thread that begins, to get at the clocks
 constexpr std::uintptr_t kPageBytes = 4096;
 constexpr std::uint32_t kEnoughIdleBytes = 1024;  // of a stack outside of operations
 static_assert(kMaxIdleStackBytes >= kPageBytes, "the rest of a page fits");
@@ -251,6 +253,19 @@ void poll_sampler(std::uint64_t now) {
   arm_threads(*clock_kind, sample_signal, period_ns);
 }
 
+void sample_this_thread() {
+  for (int attempt = 0; sampler_on && !process.off && attempt < kAttempts; ++attempt) {
+    const Change change(Change::How::attempt);
+    if (!change) {
+      sched_yield();
+      continue;
+    }
+    if (sampler_on && has_signal(sample_signal, on_signal))
+      arm_thread(static_cast<int>(syscall(SYS_gettid)), *clock_kind, sample_signal, period_ns);
+    return;
+  }
+}
+
 int sample_signal_now() {
   const int signal = sample_signal;
   return signal != 0 && owner == static_cast<pid_t>(syscall(SYS_getpid)) ? signal : 0;
@@ -313,6 +328,7 @@ void forget_sampler() {
   sampler_on = false;
   changing = false;
   owner = getpid();
+  forget_starts();
   forget_clocks();
   forget_modules();
 }
@@ -328,6 +344,7 @@ void forget_sampler() {}
 int sample_signal_now() { return 0; }
 bool is_sample(const siginfo_t&) { return false; }
 void leave_signal() {}
+void sample_this_thread() {}
 void stop_for_exec() {}
 
 #endif

@@ -22,6 +22,11 @@ void poll_sampler(std::uint64_t now);
 // that its addresses can be told at once. Polls.
 void after_operation(std::uint64_t now);
 
+// In a thread that begins: arms it, unless another thread changes clocks just now (then it is found later: to
+// wait could be for ever, where who holds them waits for the loader, and the loader's holder for this
+// thread).
+void sample_this_thread();
+
 // The signal that this process takes samples with; 0: none. A child of vfork has none.
 int sample_signal_now();
 inline bool is_sample_signal(int signal) { return signal > 0 && signal == sample_signal_now(); }

@@ -88,6 +88,12 @@ void arm_threads(const ThreadClock& kind, int signal, std::uint64_t period_ns) {
   errno = saved;
 }
 
+void arm_thread(int tid, const ThreadClock& kind, int signal, std::uint64_t period_ns) {
+  const int saved = errno;
+  cover(tid, kind, signal, period_ns);
+  errno = saved;
+}
+
 void disarm_threads() {
   while (count > 0) stop(count - 1);
 }

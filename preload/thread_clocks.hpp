@@ -12,6 +12,9 @@ namespace lotus {
 // 10 µs. Any thread, one at a time; not in a signal handler.
 void arm_threads(const ThreadClock& kind, int signal, std::uint64_t period_ns);
 
+// The same for one thread, of which nothing is known yet. Two system calls.
+void arm_thread(int tid, const ThreadClock& kind, int signal, std::uint64_t period_ns);
+
 // Stops all of them.
 void disarm_threads();
 

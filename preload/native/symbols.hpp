@@ -48,4 +48,7 @@
   S(pselect, masked<5>) S(epoll_pwait, masked<4>) S(epoll_pwait2, masked<4>)              \
   S(execv, replaced) S(execve, replaced) S(execvp, replaced) S(execvpe, replaced) S(fexecve, replaced)     \
   S(execveat, replaced)
+
+// S(symbol): what starts a thread; see threads.cpp.
+#define LOTUS_THREAD_SYMBOLS(S) S(pthread_create)
 // clang-format on

@@ -117,7 +117,7 @@ def bare(place):
 
 @pytest.fixture(scope="module")
 def runs(request, place, bare):
-    wanted = {item.callspec.params["name"] for item in request.session.items if item.module is request.module}
+    wanted = {item.callspec.params.get("name") for item in request.session.items if item.module is request.module}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         yield {condition.name: pool.submit(Run, condition, place) for condition in CONDITIONS
                if condition.name in wanted and condition.why_not() is None}
@@ -142,3 +142,20 @@ def test_training(name, runs, bare):
     assert trace.info["records"]["stack_sample"] > 0
     counted = native_reader.totals(native_reader.entries(trace))
     assert counted["ImagingDecoder.decode"].calls >= counted["jpeg_read_header"].calls == PHOTOS
+
+
+QUOTAS = {"unified": {"cpu.max": "50000 100000"}, "version 1": {"cpu/cpu.cfs_quota_us": "100000", "cpu/cpu.cfs_period_us": "100000"},
+          "no limit": {"cpu.max": "max 100000", "cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}}
+
+
+@pytest.mark.parametrize("kind", QUOTAS)
+def test_cores_that_a_control_group_grants(kind, tmp_path, tracers, photos):
+    """Files of control groups as a container sees them: what is granted counts, not what the machine has."""
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("only root may do this")
+    write = "".join(f'mkdir -p "$(dirname {name})" && echo {text} > {name} && ' for name, text in QUOTAS[kind].items())
+    limited = f'mount -t tmpfs tmpfs /sys/fs/cgroup && cd /sys/fs/cgroup && {write} cd / && exec "$@"'
+    tracers.append(harness.Tracer(tmp_path))
+    outcome, trace = tracers[-1].trace(["unshare", "-m", "sh", "-c", limited, "sh", *harness.program("classify", data=photos)])
+    assert outcome.code == 0, outcome.stderr.decode()
+    assert trace.report["trace"]["cores"] == (len(os.sched_getaffinity(0)) if kind == "no limit" else 1)
