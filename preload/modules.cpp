@@ -112,9 +112,11 @@ int visit(dl_phdr_info* info, std::size_t, void* argument) {
   const std::string_view name = info->dlpi_name != nullptr ? info->dlpi_name : "";
   char id_text[2 * kMaxBuildId];
   module.id = last_id + 1;
-  if (!define<Kind::module>(module.id, module.start, module.end, module.bias,
+  // Hundreds at once fill a small ring; an operation that is defined then would stay without its name.
+  if (!process.segment.definitions.half_empty() ||
+      !define<Kind::module>(module.id, module.start, module.end, module.bias,
                             name.empty() && is_program ? walk.program : name, build_id(*info, id_text))) {
-    walk.complete = false;  // the ring is full: the rest at the next call
+    walk.complete = false;  // the rest at the next call
     return 1;
   }
   ++last_id;

@@ -48,6 +48,13 @@ class RingWriter {
     return {position + pad, data_ + (position + pad) % bytes_ + sizeof(RingRecord)};
   }
 
+  // Whether at most half of the ring is filled: a writer that can wait leaves the rest to those that cannot.
+  bool half_empty() const {
+    const std::uint64_t filled =
+        __atomic_load_n(&header_->head, __ATOMIC_RELAXED) - __atomic_load_n(&header_->tail, __ATOMIC_ACQUIRE);
+    return filled <= bytes_ / 2;
+  }
+
   // Hands the filled room to the reader. `given`: all but commit and bytes; stored_bytes at most those
   // reserved.
   void commit(const Room& room, const RingRecord& given, std::uint32_t reserved_bytes) {

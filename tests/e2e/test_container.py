@@ -137,6 +137,7 @@ def test_training(name, runs, bare):
     harness.wait_until(lambda: harness.is_complete(path), f"the collector to finish {path}")
     trace = harness.Trace(path)
     assert sound.problems(trace) == []
+    assert trace.report["trace"]["lost_definitions"] == 0
     assert trace.report["batches"]["count"] == trace.report["wait"]["count"] == BATCHES
     assert trace.ops()["Loader"]["count"] == PHOTOS
     assert trace.info["records"]["stack_sample"] > 0
