@@ -107,6 +107,18 @@ TEST_CASE("every record of several writers comes once, whole, and in its writer'
   CHECK(refused > 0);  // or the test did not reach a full ring
 }
 
+TEST_CASE("a writer is told when less than half of the ring is left") {
+  Ring<4096> ring;
+  const RingWriter writer = ring.writer();
+  std::uint64_t pushed = 0;
+  while (writer.half_empty()) REQUIRE(push(ring.writer(), 1, pushed++, 100));
+  const std::uint64_t each = ring.header.head / pushed;
+  CHECK(ring.header.head > 2048);
+  CHECK(ring.header.head <= 2048 + each);
+  ring.header.tail = ring.header.head;  // the reader has come
+  CHECK(writer.half_empty());
+}
+
 TEST_CASE("what is not given back is found again by the next reader") {
   static Ring<4096> ring;
   for (std::uint64_t i = 1; i <= 5; ++i) CHECK(push(ring.writer(), 1, i, 100));
