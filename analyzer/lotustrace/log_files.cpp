@@ -64,15 +64,13 @@ void search(const fs::path& path, std::vector<LogDirectory>& all, int depth) {
 
 // Directories that are named as parts of a run stand for all of it.
 void check_one_run(const std::string& home, const Run& run) {
-  for (const auto& logs : run.directories)
-    if (logs.path == home && run.directories.size() > 1)
-      throw Unusable(fmt::format(
-          "{}: holds logs beside those of {}, another run's: put each run into a directory of its own",
-          escaped(home),
-          escaped(fs::path(run.directories.back().path == home ? run.directories.front().path
-                                                               : run.directories.back().path)
-                      .filename()
-                      .string())));
+  const auto is_home = [&](const LogDirectory& logs) { return logs.path == home; };
+  const auto part = std::find_if_not(run.directories.rbegin(), run.directories.rend(), is_home);
+  if (part == run.directories.rend() || std::none_of(run.directories.begin(), run.directories.end(), is_home))
+    return;
+  throw Unusable(fmt::format(
+      "{}: holds logs beside those of {}, another run's: put each run into a directory of its own",
+      escaped(home), escaped(fs::path(part->path).filename().string())));
 }
 
 }  // namespace

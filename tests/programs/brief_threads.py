@@ -5,7 +5,9 @@ import hashlib
 import threading
 import time
 
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
+
+from runners.samples import Samples
 
 SAMPLES, COMPUTE_NS = 12, 100_000_000
 
@@ -25,22 +27,8 @@ def compute(sample):
     sample["used"] = [threading.get_native_id(), time.thread_time_ns()]
 
 
-class Samples(Dataset):
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __len__(self):
-        return SAMPLES
-
-    def __getitem__(self, index):
-        sample = {"index": index}
-        for transform in self.transforms:
-            sample = transform(sample)
-        return sample
-
-
 def main():
-    for samples in DataLoader(Samples([Threaded()]), num_workers=1, batch_size=SAMPLES, collate_fn=list):
+    for samples in DataLoader(Samples(SAMPLES, [Threaded()]), num_workers=1, batch_size=SAMPLES, collate_fn=list):
         print(*[thread for thread, _ in samples])
         print(sum(used for _, used in samples))
 

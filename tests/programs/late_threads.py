@@ -5,7 +5,9 @@ import hashlib
 import threading
 import time
 
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
+
+from runners.samples import Samples
 
 PAUSES, PAUSE_S = 15, 0.1
 
@@ -38,22 +40,8 @@ def compute(stop, sample):
     sample["used"] = [threading.get_native_id(), time.thread_time_ns()]
 
 
-class OneSample(Dataset):
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __len__(self):
-        return 1
-
-    def __getitem__(self, index):
-        sample = {"index": index}
-        for transform in self.transforms:
-            sample = transform(sample)
-        return sample
-
-
 def main():
-    for thread, used in DataLoader(OneSample([Start(), *[Pause()] * PAUSES, Stop()]), num_workers=1):
+    for thread, used in DataLoader(Samples(1, [Start(), *[Pause()] * PAUSES, Stop()]), num_workers=1):
         print(int(thread), int(used))
 
 
