@@ -1,4 +1,8 @@
-"""faulthandler: tracebacks on demand, by a timer while samples are made, by a signal, and of the crash at the end."""
+"""faulthandler: tracebacks on demand, by a timer while a sample is made, by a signal, and of the crash at the end.
+
+Its timer's thread reads the other threads' frames without a lock; in CPython 3.11 it crashes where one of them calls or
+returns meanwhile. So it goes off while the only other thread waits for just that.
+"""
 import faulthandler
 import os
 import signal
@@ -7,12 +11,24 @@ import tempfile
 import work
 
 file = tempfile.TemporaryFile()
+timed = []
 
 
 def dumping(index):
     faulthandler.dump_traceback(file, all_threads=True)
     os.kill(os.getpid(), signal.SIGUSR1)
     return index
+
+
+def timing(index):
+    read, write = os.pipe()
+    faulthandler.dump_traceback_later(0.01, file=write)
+    first = os.read(read, 1)
+    faulthandler.cancel_dump_traceback_later()  # returns when its thread has ended
+    os.close(write)
+    with open(read, "rb") as dumped:
+        timed.append(first + dumped.read())
+    return dumping(index)
 
 
 def crash(_):
@@ -23,13 +39,12 @@ def crash(_):
 def main():
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, file)
-    faulthandler.dump_traceback_later(0.01, repeat=True, file=file)
-    work.epoch(dumping, workers=0, name="on demand")
+    work.epoch(timing, workers=0, name="on demand")
     work.epoch(dumping, workers=2, name="in workers")
-    faulthandler.cancel_dump_traceback_later()
     file.seek(0)
     text = file.read()
     print(b"in dumping" in text, text.count(b"Current thread") + text.count(b"Thread 0x") >= 2 * work.SAMPLES)
+    print(len(timed), all(text.startswith(b"Timeout") and b"in timing" in text for text in timed))
     work.epoch(crash, workers=0)
 
 
