@@ -79,8 +79,9 @@ std::uint64_t limit_of_line(char* line) {
   if (!has_cpu(controllers + 1)) return kNoLimit;
   char mount[256];
   std::snprintf(mount, sizeof mount, "/sys/fs/cgroup/%s", controllers + 1);
-  return std::min(least_limit(mount, group + 1, limit_of_controller),
-                  least_limit("/sys/fs/cgroup/cpu", group + 1, limit_of_controller));
+  const std::uint64_t least = least_limit(mount, group + 1, limit_of_controller);
+  if (std::strcmp(controllers + 1, "cpu") == 0) return least;
+  return std::min(least, least_limit("/sys/fs/cgroup/cpu", group + 1, limit_of_controller));
 }
 
 std::uint64_t cores_of_groups() {

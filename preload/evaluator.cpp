@@ -97,14 +97,27 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
   return result;
 }
 
-py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
-  if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < here.stack_floor) [[unlikely]]
-    return evaluate_deep(state, frame, throwing);
-  py::Object* code = py::code_of(frame);
-  void* extra = extra_of(code);
+inline py::Object* evaluate_known(py::ThreadState* state, py::Frame* frame, int throwing, py::Object* code,
+                                  void* extra) {
   if ((extra == kPlain && here.context == nullptr) || throwing != 0) [[likely]]
     return evaluate_next(state, frame, throwing);
   return evaluate_with_care(state, frame, code, extra);
+}
+
+// As long as it is not known where extra values are.
+[[gnu::noinline]] py::Object* evaluate_through_api(py::ThreadState* state, py::Frame* frame, int throwing) {
+  py::Object* code = py::code_of(frame);
+  return evaluate_known(state, frame, throwing, code, extra_of(code));
+}
+
+// All that a plain call costs. Whatever it calls takes its place: it saves no registers.
+py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
+  if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < here.stack_floor) [[unlikely]]
+    return evaluate_deep(state, frame, throwing);
+  if (extras != Extras::direct) [[unlikely]]
+    return evaluate_through_api(state, frame, throwing);
+  py::Object* code = py::code_of(frame);
+  return evaluate_known(state, frame, throwing, code, py::extra_of(code, extra_index));
 }
 
 }  // namespace

@@ -152,12 +152,12 @@ struct PythonThread {
   bool serializing{};
   std::uint64_t storage_bytes{};
 };
-extern thread_local PythonThread here;
+extern constinit thread_local PythonThread here;
 
 // This thread's calls do not nest: something else than return left one of them. Greenlets do so all the time,
 // and run other calls on the same stack meanwhile, so that a context may not be what it was. Nothing of
 // Python is recorded in this thread any more.
-void tangle();
+[[gnu::cold]] void tangle();
 
 // The current context, if it is what it was, and that of a call around the one with this frame; else nullptr,
 // and the thread is tangled.

@@ -209,10 +209,7 @@ void learn_duration(std::uint32_t definition, std::uint64_t ticks) {
   entry->mean_ticks = entry->mean_ticks == 0 ? ticks : (entry->mean_ticks * 15 + ticks) / 16;
 }
 
-std::uint32_t code_definition(const Call& call) {
-  CodeInfo& info = *call.info;
-  if (info.code_generation == process.generation && info.code_definition != 0) [[likely]]
-    return info.code_definition;
+std::uint32_t define_code(const Call& call) {
   const Owned name(
       py::api.PyObject_GetAttr(call.code, py::layout->minor >= 11 ? names.co_qualname : names.co_name));
   const Owned file(py::api.PyObject_GetAttr(call.code, names.co_filename));
@@ -221,6 +218,7 @@ std::uint32_t code_definition(const Call& call) {
   const std::uint32_t id = codes_made + 1;
   if (!define<Kind::code>(id, text_of(name.get()), text_of(file.get()), integer_of(line.get(), 0))) return 0;
   codes_made = id;
+  CodeInfo& info = *call.info;
   info.code_definition = id;
   info.code_generation = process.generation;
   return id;

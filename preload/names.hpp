@@ -25,7 +25,12 @@ bool measure_this(std::uint32_t definition);
 void learn_duration(std::uint32_t definition, std::uint64_t ticks);
 
 // Definition `code` of the function that is called, made if need be; 0: no room now.
-std::uint32_t code_definition(const Call& call);
+std::uint32_t define_code(const Call& call);
+inline std::uint32_t code_definition(const Call& call) {
+  const CodeInfo& info = *call.info;
+  const bool known = info.code_generation == process.generation && info.code_definition != 0;
+  return known ? info.code_definition : define_code(call);
+}
 
 // Forgets all definitions: a forked child defines anew.
 void forget_definitions();

@@ -108,7 +108,10 @@ py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
   return run_operation(call, definition_of(call, named_by(call, first), OpRole::frame), context);
 }
 
-py::Object* below_sample(Call& call, Context& context) {
+// Below a context of each kind. Not inlined into in_pipeline(), which every Python call of a pipeline goes
+// through: it would save registers for all of them.
+
+[[gnu::noinline]] py::Object* below_sample(Call& call, Context& context) {
   py::Object* first = first_argument(call);
   if ((call.info->traits & kGetItem) != 0 && first != nullptr && is_dataset(first)) {
     keep_datasets_visible(first);
@@ -130,7 +133,7 @@ py::Object* below_sample(Call& call, Context& context) {
   return run_first_frame(call, first, context);
 }
 
-py::Object* below_runner(Call& call, Context& context) {
+[[gnu::noinline]] py::Object* below_runner(Call& call, Context& context) {
   py::Object* first = first_argument(call);
   py::Object* item = match_item(context, call, first);
   if (item != nullptr) return run_callable(call, item, first, OpRole::transform);
@@ -155,7 +158,7 @@ py::Object* below_first_frame(Call& call, py::Object* first, const Context& cont
 }
 
 // Inside an operation only a runner is of interest.
-py::Object* below_operation(Call& call, const Context& context) {
+[[gnu::noinline]] py::Object* below_operation(Call& call, const Context& context) {
   const bool none = call.info->runner == Verdict::no && !context.guessed;
   if (none || (call.info->traits & (kTransparent | kIgnored)) != 0) return call.run();
   py::Object* first = first_argument(call);
@@ -209,7 +212,7 @@ py::Object* run_samples(Call& call) {
   return result;
 }
 
-py::Object* below_fetch(Call& call, Context& context) {
+[[gnu::noinline]] py::Object* below_fetch(Call& call, Context& context) {
   py::Object* first = first_argument(call);
   if ((call.info->traits & kGetItems) != 0) return run_samples(call);
   if (!context.iterable && is_get_item_of(context.self, call, first)) {

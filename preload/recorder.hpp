@@ -51,7 +51,7 @@ struct Local {
   std::uint32_t generation;  // of `thread`; a fork makes it stale
   bool refused;              // no slot was free for this thread
 };
-extern thread_local Local local;
+extern constinit thread_local Local local;
 
 struct Process {
   Segment segment;

@@ -34,31 +34,40 @@ inline Thread* counting_thread() {
   return counts_native(thread->spans[thread->depth - 1].kind) ? thread : nullptr;
 }
 
+// A call that was counted and goes on.
+struct OpenCall {
+  Thread* thread;
+  NativeTotal* total;  // nullptr: there was no room
+  std::uint32_t depth;
+  HookId hook;
+};
+
 // Counts a call that is about to be made …
-inline void count_call(Thread& thread, HookId hook) {
-  if (NativeTotal* total = thread.native.of(hook, thread.depth)) ++total->calls;
+inline OpenCall count_call(Thread& thread, HookId hook) {
+  NativeTotal* const total = thread.native.of(hook, thread.depth);
+  if (total != nullptr) ++total->calls;
+  return {&thread, total, thread.depth, hook};
 }
 
-// … and what it took and moved, once it has returned. `depth`: spans that were open before it. Where others
-// are open now (it forked, or was abandoned), nothing is added.
-inline void count_return(const Thread& thread, std::uint32_t depth, HookId hook, std::uint64_t ticks,
-                         std::uint64_t bytes) {
-  Thread* now = counting_thread();
-  if (now != &thread || now->depth != depth) return;
-  if (NativeTotal* total = now->native.of(hook, depth)) {
-    total->ticks += ticks;
-    total->bytes += bytes;
-  }
+// … and what it took and moved, once it has returned. Where other spans are open now (it forked, or was
+// abandoned), nothing is added.
+inline void count_return(const OpenCall& call, std::uint64_t ticks, std::uint64_t bytes) {
+  const Thread& thread = *call.thread;
+  const bool same = local.thread == &thread && local.generation == process.generation &&
+                    thread.depth == call.depth && call.total != nullptr &&
+                    thread.native.holds(*call.total, call.hook, call.depth);
+  if (!same) return;
+  call.total->ticks += ticks;
+  call.total->bytes += bytes;
 }
 
 // Calls, counts and times. `bytes(result)`: what the call moved.
 template <class Call, class Bytes>
 [[gnu::always_inline]] inline auto timed(Thread& thread, HookId hook, Call&& call, Bytes&& bytes) {
-  const std::uint32_t depth = thread.depth;
-  count_call(thread, hook);
+  const OpenCall open = count_call(thread, hook);
   const std::uint64_t begin = ticks_now();
   const auto result = call();
-  count_return(thread, depth, hook, ticks_now() - begin, bytes(result));
+  count_return(open, ticks_now() - begin, bytes(result));
   return result;
 }
 template <class Call>

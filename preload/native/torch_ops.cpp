@@ -44,11 +44,12 @@ constinit Operator operators[kOperators] = {};
 constinit char operator_names[32 * 1024] = {};
 constinit std::size_t operator_names_used = 0;
 
+// By the address of a name, the operator that was last found for it.
+constinit const Operator* last_at[256] = {};
+
 // Operators under way in this thread.
 struct Running {
-  HookId hook;
-  Thread* thread;
-  std::uint32_t depth;
+  OpenCall call;  // without a hook: not counted
   std::uint64_t begin;
 };
 constexpr std::uint32_t kMaxNested = 16;
@@ -65,21 +66,21 @@ std::uint32_t hash_of(const char* text) {
   return hash;
 }
 
-HookId add_operator(Operator& entry, const char* name, std::uint32_t hash) {
+const Operator* add_operator(Operator& entry, const char* name, std::uint32_t hash) {
   const std::size_t size = std::strlen(name) + 1;
   const std::size_t at = __atomic_fetch_add(&operator_names_used, size, __ATOMIC_RELAXED);
-  if (at + size > sizeof operator_names) return 0;
+  if (at + size > sizeof operator_names) return nullptr;
   std::memcpy(operator_names + at, name, size);
   // Two threads that meet in one entry: the one that comes second uses the next entry.
   std::uint32_t none = 0;
   if (!__atomic_compare_exchange_n(&entry.hash, &none, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    return 0;
+    return nullptr;
   entry.hook = add_hook(name, torch.library);
   __atomic_store_n(&entry.name, operator_names + at, __ATOMIC_RELEASE);
-  return entry.hook;
+  return &entry;
 }
 
-HookId hook_of(const char* name) {
+const Operator* find_operator(const char* name) {
   const std::uint32_t hash = hash_of(name) | 1;
   for (std::uint32_t probe = 0; probe < 32; ++probe) {
     Operator& entry = operators[(hash / 2 + probe) % kOperators];
@@ -87,9 +88,21 @@ HookId hook_of(const char* name) {
     if (known == 0) return add_operator(entry, name, hash);
     if (known != hash) continue;
     const char* text = __atomic_load_n(&entry.name, __ATOMIC_ACQUIRE);
-    if (text != nullptr && std::strcmp(text, name) == 0) return entry.hook;
+    if (text != nullptr && std::strcmp(text, name) == 0) return &entry;
   }
-  return 0;
+  return nullptr;
+}
+
+// Most names come from where one came from before.
+HookId hook_of(const char* name) {
+  const Operator*& last = last_at[reinterpret_cast<std::uintptr_t>(name) / 16 % std::size(last_at)];
+  const Operator* const known = __atomic_load_n(&last, __ATOMIC_ACQUIRE);
+  if (known != nullptr && std::strcmp(known->name, name) == 0) [[likely]]
+    return known->hook;
+  const Operator* const found = find_operator(name);
+  if (found == nullptr) return 0;
+  __atomic_store_n(&last, found, __ATOMIC_RELEASE);
+  return found->hook;
 }
 
 void* operator_starts(void** context, const void* function) {
@@ -98,14 +111,12 @@ void* operator_starts(void** context, const void* function) {
   const std::uint32_t level = nested.depth++;
   if (level >= kMaxNested) return context;
   Running& running = nested.running[level];
-  running.hook = 0;
+  running.call.hook = 0;
   Thread* thread = counting_thread();
   if (thread == nullptr || (level > 0 && config.torch_ops != TorchOpsLevel::all)) return context;
-  running.hook = hook_of(torch.name(function));
-  if (running.hook == 0) return context;
-  running.thread = thread;
-  running.depth = thread->depth;
-  count_call(*thread, running.hook);
+  const HookId hook = hook_of(torch.name(function));
+  if (hook == 0) return context;
+  running.call = count_call(*thread, hook);
   running.begin = ticks_now();
   return context;
 }
@@ -114,8 +125,8 @@ void operator_ends(const void*, void*) {
   Nesting& nested = nesting;
   if (nested.depth == 0 || --nested.depth >= kMaxNested) return;
   const Running& running = nested.running[nested.depth];
-  if (running.hook == 0) return;
-  count_return(*running.thread, running.depth, running.hook, ticks_now() - running.begin, 0);
+  if (running.call.hook == 0) return;
+  count_return(running.call, ticks_now() - running.begin, 0);
 }
 
 template <class Target>

@@ -41,6 +41,11 @@ struct NativeTotals {
     count = end + 1;
     return &rows[end];
   }
+
+  // Whether a row that of() gave is still that total.
+  bool holds(const NativeTotal& row, HookId hook, std::uint32_t depth) const {
+    return &row < rows + count && row.hook == hook && row.depth == depth;
+  }
 };
 
 }  // namespace lotus

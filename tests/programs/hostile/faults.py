@@ -45,6 +45,7 @@ def main():
     text = file.read()
     print(b"in dumping" in text, text.count(b"Current thread") + text.count(b"Thread 0x") >= 2 * work.SAMPLES)
     print(len(timed), all(text.startswith(b"Timeout") and b"in timing" in text for text in timed))
+    work.settle()  # the traceback of the crash shows all threads
     work.epoch(crash, workers=0)
 
 
