@@ -17,7 +17,7 @@ std::uint64_t count_events(std::span<const IndexEntry> entries) {
 }
 
 constexpr std::uint64_t kWritebackBytes = std::uint64_t{4} << 20;
-constexpr std::size_t kIndexPerFrame = kMaxRawFrame / sizeof(IndexEntry);
+static_assert(kIndexBlock * sizeof(IndexEntry) <= kMaxRawFrame);
 
 }  // namespace
 
@@ -33,9 +33,8 @@ TraceFile::TraceFile(Fd fd, std::string path, std::uint64_t end, std::vector<Ind
     : fd_(std::move(fd)),
       path_(std::move(path)),
       end_(end),
-      index_(std::move(index)),
-      written_(index_.size()),
-      events_(count_events(index_)) {}
+      events_(count_events(index)),
+      index_(std::move(index), path_) {}
 
 void TraceFile::add_raw(FrameHeader header, Bytes body) {
   header.codec = Codec::raw;
@@ -52,13 +51,13 @@ void TraceFile::add_packed(FrameHeader header, Bytes body, Packer& packer) {
 void TraceFile::add_stored(FrameHeader header, Bytes stored) {
   header.stored_bytes = static_cast<std::uint32_t>(stored.size());
   header.check = frame_check(header);
-  index_.push_back({end_ + batch_.size(),
-                    header.base_ticks,
-                    header.process,
-                    header.stream,
-                    header.events,
-                    header.type,
-                    {}});
+  batch_index_.push_back({end_ + batch_.size(),
+                          header.base_ticks,
+                          header.process,
+                          header.stream,
+                          header.events,
+                          header.type,
+                          {}});
   const Bytes head = bytes_of(header);
   batch_.insert(batch_.end(), head.begin(), head.end());
   batch_.insert(batch_.end(), stored.begin(), stored.end());
@@ -87,8 +86,9 @@ bool TraceFile::write_batch() {
   }
   end_ += done;
   batch_.clear();
-  events_ += count_events(std::span(index_).subspan(written_));
-  written_ = index_.size();
+  events_ += count_events(batch_index_);
+  index_.append(batch_index_);
+  batch_index_.clear();
   start_writeback();
   return true;
 }
@@ -104,18 +104,24 @@ void TraceFile::start_writeback() {
 
 void TraceFile::forget_batch() {
   batch_.clear();
-  index_.resize(written_);
+  batch_index_.clear();
 }
 
 void TraceFile::add_index_and_trailer(TrailerFrame trailer, Packer& packer) {
   trailer.index_offset = end_ + batch_.size();
-  const std::vector<IndexEntry> entries = index_;
-  for (std::size_t at = 0; at < entries.size(); at += kIndexPerFrame) {
-    const std::size_t count = std::min(kIndexPerFrame, entries.size() - at);
+  const std::size_t before = batch_.size();
+  const auto add = [&](std::span<const IndexEntry> entries) {
+    if (entries.empty()) return;
     add_packed(frame_header(FrameType::index, 0),
-               {reinterpret_cast<const std::uint8_t*>(entries.data() + at), count * sizeof(IndexEntry)},
-               packer);
+               {reinterpret_cast<const std::uint8_t*>(entries.data()), entries.size_bytes()}, packer);
     ++trailer.index_frames;
+  };
+  const std::vector<IndexEntry> last = batch_index_;
+  if (index_.visit(add)) {
+    add(last);
+  } else {
+    batch_.resize(before);
+    trailer.index_frames = 0;
   }
   add_raw(frame_header(FrameType::trailer, 0), bytes_of(trailer));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fd.hpp"
+#include "frame_index.hpp"
 #include "packer.hpp"
 
 namespace lotus::collector {
@@ -35,7 +36,8 @@ class TraceFile {
   bool write_batch();
   void forget_batch();
 
-  // Adds index frames for everything written so far, and the trailer (its index fields are filled in).
+  // Adds index frames for everything added so far, and the trailer (its index fields are filled in). Without
+  // index frames, should what they say be lost: readers find frames without them.
   void add_index_and_trailer(TrailerFrame trailer, Packer& packer);
   // Waits until the file is on its disk. False with errno set.
   bool sync() const;
@@ -56,9 +58,9 @@ class TraceFile {
   std::string path_;
   std::uint64_t end_;
   std::vector<std::uint8_t> batch_;
-  std::vector<IndexEntry> index_;  // frames of the batch included
-  std::size_t written_ = 0;        // entries of index_ that are in the file
   std::uint64_t events_ = 0;
+  std::vector<IndexEntry> batch_index_;
+  FrameIndex index_;              // of what is in the file
   std::uint64_t on_its_way_ = 0;  // bytes that the kernel was asked to write to the disk
 };
 
