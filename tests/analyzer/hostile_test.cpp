@@ -18,7 +18,7 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(LOTUS_SANITIZED)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;

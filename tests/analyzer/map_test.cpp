@@ -146,11 +146,12 @@ TEST_CASE("the JSON is the research system's") {
   const auto json = map_json(map_of(two_workers()));
   CHECK(json.size() == 2);
   CHECK(json["op_to_func"].size() == 2);
-  CHECK(json["op_to_func"]["Loader"] == nlohmann::json{"jpeg_idct_islow|libjpeg.so.62.3.0",
-                                                       "decode_mcu|libjpeg.so.62.3.0", "memmove|libc.so.6"});
-  CHECK(json["op_to_func"]["Crop"] == nlohmann::json{"memmove|libc.so.6"});
+  CHECK(json["op_to_func"]["Loader"] == nlohmann::ordered_json{"jpeg_idct_islow|libjpeg.so.62.3.0",
+                                                               "decode_mcu|libjpeg.so.62.3.0",
+                                                               "memmove|libc.so.6"});
+  CHECK(json["op_to_func"]["Crop"] == nlohmann::ordered_json{"memmove|libc.so.6"});
   CHECK(json["common_funcs_to_op"].size() == 1);
-  CHECK(json["common_funcs_to_op"]["memmove|libc.so.6"] == nlohmann::json{"Loader", "Crop"});
+  CHECK(json["common_funcs_to_op"]["memmove|libc.so.6"] == nlohmann::ordered_json{"Loader", "Crop"});
 }
 
 TEST_CASE("what one sample hit is not listed, nor what may be rarer than the threshold") {

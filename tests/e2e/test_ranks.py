@@ -53,7 +53,8 @@ def run(request, tmp_path_factory, tracers):
 def test_same_results(run):
     assert run.bare.code == 0, run.bare.stderr.decode()
     assert b"epoch 0 loss" in run.bare.stdout
-    assert (run.traced.code, run.traced.stdout) == (run.bare.code, run.bare.stdout)
+    assert run.traced.code == 0, run.traced.stderr.decode()
+    assert run.traced.stdout == run.bare.stdout
 
 
 def test_one_trace_of_all(run):
