@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 namespace lotus::collector {
@@ -30,5 +33,18 @@ class Fd {
  private:
   int fd_ = -1;
 };
+
+// Writes all bytes at `position` of a file. False with errno set: some are not there.
+inline bool write_at(int fd, std::span<const std::uint8_t> bytes, std::uint64_t position) {
+  while (!bytes.empty()) {
+    const ssize_t size = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(position));
+    if (size < 0 && errno == EINTR) continue;
+    if (size == 0) errno = ENOSPC;
+    if (size <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(size));
+    position += static_cast<std::uint64_t>(size);
+  }
+  return true;
+}
 
 }  // namespace lotus::collector

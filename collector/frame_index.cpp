@@ -14,17 +14,8 @@ std::string directory_of(const std::string& path) {
   return directory.empty() ? "." : directory;
 }
 
-bool write_all(int fd, std::span<const IndexEntry> entries, std::uint64_t position) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(entries.data());
-  std::size_t done = 0;
-  while (done < entries.size_bytes()) {
-    const ssize_t size =
-        pwrite(fd, bytes + done, entries.size_bytes() - done, static_cast<off_t>(position + done));
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return false;
-    done += static_cast<std::size_t>(size);
-  }
-  return true;
+std::span<const std::uint8_t> bytes_of(std::span<const IndexEntry> entries) {
+  return {reinterpret_cast<const std::uint8_t*>(entries.data()), entries.size_bytes()};
 }
 
 bool read_all(int fd, std::span<IndexEntry> entries, std::uint64_t position) {
@@ -59,8 +50,8 @@ void FrameIndex::put_by() {
   const std::size_t whole = recent_.size() / kIndexBlock * kIndexBlock;
   if (whole == 0) return;
   if (!file_) file_.reset(open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!file_ || !write_all(file_.get(), std::span(recent_).first(whole), in_file_ * sizeof(IndexEntry)))
-    return;
+  const auto bytes = bytes_of(std::span(recent_).first(whole));
+  if (!file_ || !write_at(file_.get(), bytes, in_file_ * sizeof(IndexEntry))) return;
   in_file_ += whole;
   recent_ = std::vector<IndexEntry>(recent_.begin() + static_cast<std::ptrdiff_t>(whole), recent_.end());
 }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 
 namespace lotus::collector {
@@ -69,22 +68,15 @@ void TraceFile::add_file_header(const FileHeader& header) {
 }
 
 bool TraceFile::write_batch() {
-  std::size_t done = 0;
-  while (done < batch_.size()) {
-    const ssize_t size =
-        pwrite(fd_.get(), batch_.data() + done, batch_.size() - done, static_cast<off_t>(end_ + done));
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) {
-      const int error = size == 0 ? ENOSPC : errno;
-      // What cannot be cut off is overwritten by the next batch, which starts at the same place.
-      if (ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0) errno = error;
-      forget_batch();
-      errno = error;
-      return false;
-    }
-    done += static_cast<std::size_t>(size);
+  if (!write_at(fd_.get(), batch_, end_)) {
+    const int error = errno;
+    // What cannot be cut off is overwritten by the next batch, which starts at the same place.
+    (void)!ftruncate(fd_.get(), static_cast<off_t>(end_));
+    forget_batch();
+    errno = error;
+    return false;
   }
-  end_ += done;
+  end_ += batch_.size();
   batch_.clear();
   events_ += count_events(batch_index_);
   index_.append(batch_index_);
