@@ -12,11 +12,13 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
+#include "alternate_stack.hpp"
 #include "autostart.hpp"
 #include "config.hpp"
 #include "describe.hpp"
 #include "sampler.hpp"
 #include "session.hpp"
+#include "thread_id.hpp"
 #include "uncancelled.hpp"
 
 namespace lotus {
@@ -43,8 +45,6 @@ constinit std::uint32_t next_stream = 1;
 
 constexpr std::uint64_t kFlushAfterSeconds = 1;
 constinit std::uint64_t flush_after_ticks = 0;
-
-std::uint32_t own_tid() { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
 
 ZSTD_CCtx* make_context(Workspace& workspace) {
   ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace.memory, sizeof workspace.memory);
@@ -107,10 +107,6 @@ void count_lost(ThreadSlot& slot) {
   __atomic_fetch_add(&header.lost_chunks, 1, __ATOMIC_RELAXED);
 }
 
-bool thread_is_gone(std::uint32_t tid) {
-  return syscall(SYS_tgkill, getpid(), static_cast<pid_t>(tid), 0) != 0 && errno == ESRCH;
-}
-
 // A free slot, or that of a thread that ended: threads run no destructor of ours, so their last chunk is
 // handed on by the one that inherits the slot.
 int claim_slot(std::uint32_t tid) {
@@ -137,6 +133,7 @@ int claim_slot(std::uint32_t tid) {
 
 Thread* open_thread() {
   const std::uint32_t tid = own_tid();
+  if (sampler_wanted) use_alternate_stack(reinterpret_cast<std::uintptr_t>(&tid));
   const int index = claim_slot(tid);
   if (index < 0) {
     local.refused = true;

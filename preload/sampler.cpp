@@ -11,6 +11,7 @@
 #include <cstring>
 #include <lotus/snapshot.hpp>
 
+#include "alternate_stack.hpp"
 #include "clock.hpp"
 #include "config.hpp"
 #include "evaluator.hpp"
@@ -23,6 +24,7 @@
 
 namespace lotus {
 
+constinit bool sampler_wanted = false;
 constinit bool sampler_on = false;
 
 #if defined(__x86_64__)
@@ -86,8 +88,8 @@ std::uint32_t copy_python(PythonFrame* frames, std::uintptr_t from, std::uintptr
   return count;
 }
 
-// Copies the stack. Up to the operation's entry it is all there, and to the end of the page; elsewhere the
-// kernel copies what is mapped, which takes 2 µs.
+// Copies the stack. Up to the operation's entry it is all there, and to the end of the page where this is the
+// thread's own; elsewhere the kernel copies what is mapped, which takes 2 µs.
 std::uint32_t copy_stack(std::uint8_t* target, std::uintptr_t from, std::uint32_t bytes, bool certain) {
   if (certain) {
     std::memcpy(target, reinterpret_cast<const void*>(from), bytes);
@@ -110,7 +112,7 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   const std::uintptr_t depth = inside ? subject.entry - stack : 0;
   const bool whole = inside && depth <= kMaxStackBytes;
   const auto rest_of_page = static_cast<std::uint32_t>(kPageBytes - stack % kPageBytes);
-  const bool enough = subject.op == 0 && rest_of_page >= kEnoughIdleBytes;
+  const bool enough = subject.op == 0 && rest_of_page >= kEnoughIdleBytes && in_own_stack(stack);
   const auto wanted = static_cast<std::uint32_t>(whole             ? depth
                                                  : enough          ? rest_of_page
                                                  : subject.op != 0 ? kMaxStackBytes
@@ -329,6 +331,7 @@ void forget_sampler() {
   changing = false;
   owner = getpid();
   forget_starts();
+  forget_alternate_stacks();
   forget_clocks();
   forget_modules();
 }

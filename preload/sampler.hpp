@@ -9,7 +9,8 @@
 
 namespace lotus {
 
-extern bool sampler_on;  // snapshots are taken in this process
+extern bool sampler_wanted;  // snapshots are taken in this process once it loads data
+extern bool sampler_on;      // … are taken
 
 // At the process's first event, with the segment made: takes a signal, arms every thread.
 void start_sampler();

@@ -1,14 +1,13 @@
-// Finds the frames of a snapshot, from its registers and stack bytes and the unwind tables of the binaries,
-// with libunwind.
+// Finds the frames of a snapshot, from its registers and stack bytes and the rules of the binaries' unwind
+// tables.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "stacks/modules.hpp"
 #include "stacks/snapshot.hpp"
+#include "stacks/unwind_rules.hpp"
 
 namespace lotus::collector {
 
@@ -24,28 +23,24 @@ struct Unwound {
   std::uint64_t unknown = 0;        // … because no module is known at this address
 };
 
-struct FunctionExtent {
-  std::uint64_t begin, end;  // offsets in the binary
-};
-
 class Unwinder {
  public:
   // `binaries` outlives the unwinder. Throws std::runtime_error if libunwind has no memory.
-  explicit Unwinder(Binaries& binaries);
-  ~Unwinder();
-  Unwinder(const Unwinder&) = delete;
-  Unwinder& operator=(const Unwinder&) = delete;
+  explicit Unwinder(Binaries& binaries) : binaries_(binaries), rules_(binaries) {}
 
   // The frames up to the snapshot's `entry`. `modules` has been told to look at the snapshot's time. The
   // result is valid until the next call.
   const Unwound& unwind(const Snapshot& snapshot, const Modules& modules);
 
   // The function that has an unwind entry around `offset`; empty if there is none.
-  std::optional<FunctionExtent> function_at(BinaryId binary, std::uint64_t offset);
+  std::optional<FunctionExtent> function_at(BinaryId binary, std::uint64_t offset) {
+    return rules_.function_at(binary, offset);
+  }
 
  private:
-  struct Space;
-  std::unique_ptr<Space> space_;
+  Binaries& binaries_;
+  UnwindRules rules_;
+  Unwound result_;
 };
 
 }  // namespace lotus::collector

@@ -1,8 +1,9 @@
 // The program's own signals beside the sampler's: libc's functions, interposed.
 //
 // The sampler's signal has the default action as far as the program can see. Whoever sets its action gets it:
-// sampling moves to another signal first. Whoever waits for every signal does not get ours. What is pending
-// when a program is replaced by another goes to that one: none of ours may be.
+// sampling moves to another signal first. The stack that samples are taken on does not exist for it either.
+// Whoever waits for every signal does not get ours. What is pending when a program is replaced by another
+// goes to that one: none of ours may be.
 #include "signals.hpp"
 
 #include <dlfcn.h>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "alternate_stack.hpp"
 #include "native/hooks.hpp"
 #include "native/symbols.hpp"
 #include "sampler.hpp"
@@ -70,6 +72,20 @@ struct handler {  // (signal, …)
   static Word call(Function function, Word signal, Word b, Word c) {
     if (is_sample_signal(static_cast<int>(signal))) leave_signal();
     return run(function, signal, b, c);
+  }
+};
+
+struct alternate {  // (new stack, old stack)
+  static Word call(Function function, Word changed, Word old, Word c) {
+    const bool none = changed != 0 && (pointer<const stack_t>(changed)->ss_flags & SS_DISABLE) != 0;
+    const Word result = run(function, changed, old, c);
+    if (static_cast<int>(result) != 0) return result;
+    if (old != 0 && is_alternate_stack(*pointer<const stack_t>(old))) {
+      *pointer<stack_t>(old) = {};
+      pointer<stack_t>(old)->ss_flags = SS_DISABLE;
+    }
+    if (none && sampler_wanted) use_alternate_stack(0);
+    return result;
   }
 };
 

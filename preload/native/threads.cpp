@@ -1,5 +1,6 @@
-// The program's new threads: each begins with a clock of its own, so that one that lives within a single
-// operation is sampled, too. Those that start another way (clone) are found where operations end.
+// The program's new threads: each begins with a stack for samples, and with a clock of its own, so that one
+// that lives within a single operation is sampled, too. Those that start another way (clone) are found where
+// operations end.
 #include "native/threads.hpp"
 
 #include <dlfcn.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "alternate_stack.hpp"
 #include "native/symbols.hpp"
 #include "sampler.hpp"
 
@@ -24,7 +26,7 @@ struct Start {
   Routine routine;
   void* argument;
 };
-constexpr std::size_t kStarts = 64;  // at one time; further threads are found later
+constexpr std::size_t kStarts = 512;  // at one time; further threads are found later
 constinit Start starts[kStarts] = {};
 
 Start* take_start() {
@@ -40,15 +42,18 @@ void* run(void* given) {
   const Routine routine = start.routine;
   void* const argument = start.argument;
   give_back(start);
+  use_alternate_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   sample_this_thread();
-  return routine(argument);
+  void* const result = routine(argument);
+  leave_alternate_stack();
+  return result;
 }
 
 int create(pthread_t* thread, const pthread_attr_t* attributes, Routine routine, void* argument) {
   static constinit Create real = nullptr;
   if (real == nullptr) real = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
   if (real == nullptr) return ENOSYS;
-  Start* const start = sampler_on ? take_start() : nullptr;
+  Start* const start = sampler_wanted ? take_start() : nullptr;
   if (start == nullptr) return real(thread, attributes, routine, argument);
   start->routine = routine;
   start->argument = argument;

@@ -114,6 +114,7 @@ CASES = [
     native("evaluator", made=28),
     native("deep_binding"),
     native("run_path"),
+    native("borrowed_stack"),
     Case("Python begins and ends", "embedding", HOSTILE, "3", code=6, needs=["gcc"]),
 ]
 

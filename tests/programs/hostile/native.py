@@ -107,6 +107,20 @@ def run_path():
     work.epoch(lambda index: native.ask_plugin(index), workers=2, name="in workers")
 
 
+def borrowed_stack():
+    """Code whose stack pointer points into a buffer while it works: no signal may write there."""
+    native = library()
+    work.epoch(lambda index: native.borrow_stack(50) + index, workers=0, name="changed")
+    print("its own", native.alternate_stack_is_its_own())
+    work.epoch(lambda index: native.borrow_stack(50) + index, workers=0, name="changed")
+    work.epoch(lambda index: native.borrow_stack(50) + index, workers=2, name="in workers")
+    work.epoch(lambda index: native.borrow_in_threads(80) + index, workers=0, name="in many threads")
+    thread = threading.Thread(target=lambda: work.epoch(lambda index: native.borrow_stack(20) + index, workers=1,
+                                                        name="below a thread"))
+    thread.start()
+    thread.join()
+
+
 def main():
     global directory
     case, directory = sys.argv[1:]

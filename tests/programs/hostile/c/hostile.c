@@ -64,7 +64,8 @@ int set_all_signals(void) {
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) {
     struct sigaction before, ignored = {.sa_handler = SIG_IGN};
     sigaction(signal, &ignored, &before);
-    used += (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
+    used +=
+        (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN;
   }
   return used;
 }
@@ -109,6 +110,65 @@ int cancel_threads(int count) {
     close(ends[1]);
   }
   return wrong;
+}
+
+// ---- A stack pointer that points elsewhere ----
+
+enum { BORROWED_BYTES = 64 * 1024, FILLED = 0x5a };
+
+// Uses CPU time with the stack pointer in the middle of a buffer on the heap, as oneDNN's matrix kernels do;
+// how many bytes of the buffer have changed.
+int borrow_stack(int ms) {
+  unsigned char* buffer = malloc(BORROWED_BYTES);
+  struct timespec now, begin;
+  int changed = 0;
+  memset(buffer, FILLED, BORROWED_BYTES);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  do {
+    unsigned long loops = 1000000;
+    __asm__ volatile(
+        "mov %%rsp, %%r12\n\t"
+        "mov %1, %%rsp\n"
+        "0: dec %0\n\t"
+        "jnz 0b\n\t"
+        "mov %%r12, %%rsp"
+        : "+r"(loops)
+        : "r"(buffer + BORROWED_BYTES / 2)
+        : "r12", "cc", "memory");
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < ms * 1000000L);
+  for (int i = 0; i < BORROWED_BYTES; ++i) changed += buffer[i] != FILLED;
+  free(buffer);
+  return changed;
+}
+
+static void* borrow_and_return(void* changed) {
+  *(int*)changed += borrow_stack(4);
+  return NULL;
+}
+
+static void* borrow_and_exit(void* changed) {
+  *(int*)changed += borrow_stack(4);
+  pthread_exit(NULL);
+}
+
+int borrow_in_threads(int count) {
+  int changed = 0;
+  for (int i = 0; i < count; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, i % 2 ? borrow_and_return : borrow_and_exit, &changed) != 0) return -1;
+    pthread_join(thread, NULL);
+  }
+  return changed;
+}
+
+// Whether this thread has no alternate signal stack, can have one, sees it and can be without again.
+int alternate_stack_is_its_own(void) {
+  static char memory[64 * 1024];
+  stack_t mine = {.ss_sp = memory, .ss_size = sizeof memory}, none = {.ss_flags = SS_DISABLE}, seen;
+  int right = sigaltstack(&mine, &seen) == 0 && seen.ss_flags == SS_DISABLE && seen.ss_sp == NULL;
+  right &= sigaltstack(&none, &seen) == 0 && seen.ss_flags == 0 && seen.ss_sp == memory;
+  return right & (sigaltstack(NULL, &seen) == 0 && seen.ss_flags == SS_DISABLE);
 }
 
 void cancel(unsigned long thread) { pthread_cancel(thread); }

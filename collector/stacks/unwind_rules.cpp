@@ -1,0 +1,247 @@
+#include "unwind_rules.hpp"
+
+#include <libunwind.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+// Exported by libunwind for tracers, but declared in none of its public headers.
+extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t* info,
+                                                  unw_proc_info_t* found, int need_unwind_info,
+                                                  void* argument);
+
+// What libunwind would resume a thread of its own process with. Its static library names it and has it not;
+// nothing here resumes anything.
+extern "C" int UNW_OBJ(setcontext)(const void*) { std::abort(); }
+
+namespace lotus::collector {
+namespace {
+
+constexpr std::size_t kMaxRules = std::size_t{1} << 15;  // some 4 MiB; then all are forgotten
+constexpr unsigned kMaxReads = 1u << 20;                 // of one step: damaged tables hold endless loops
+constexpr std::size_t kMaxLoads = 64;                    // words of the stack that one step reads
+
+bool table_of(BinaryId binary, const ElfFile& file, unw_dyn_info_t& info) {
+  const auto rows = file.unwind_rows();
+  if (rows.empty()) return false;
+  const auto header_bytes = static_cast<std::uint64_t>(rows.data() - file.at(file.unwind_table(), 1).data());
+  std::memset(&info, 0, sizeof info);
+  info.start_ip = common_address(binary, 0);
+  info.end_ip = common_address(binary + 1, 0);
+  info.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+  info.u.rti.segbase = common_address(binary, file.unwind_table());
+  info.u.rti.table_data = common_address(binary, file.unwind_table() + header_bytes);
+  info.u.rti.table_len = rows.size() / sizeof(unw_word_t);
+  return true;
+}
+
+}  // namespace
+
+// A made-up machine that stands at an address: libunwind takes one step in it, and its result tells the rule.
+//
+// Every register, and every word that is read from memory, is the middle of a range of numbers of its own. So
+// a result says what it was made from: a number near a register's is that register and an offset; one near a
+// word's is that word, whose address says the same of itself. Only a step that is worked out otherwise (from
+// two registers, by masking bits) is not understood. It comes out differently in a second machine, whose
+// registers have other values.
+class UnwindRules::Machine {
+ public:
+  explicit Machine(Binaries& binaries) : binaries_(binaries) {
+    unw_accessors_t accessors{};
+    accessors.find_proc_info = find_proc_info;
+    accessors.put_unwind_info = [](unw_addr_space_t, unw_proc_info_t*, void*) {};
+    accessors.get_dyn_info_list_addr = [](unw_addr_space_t, unw_word_t*, void*) { return -UNW_ENOINFO; };
+    accessors.access_mem = access_mem;
+    accessors.access_reg = access_reg;
+    accessors.access_fpreg = [](unw_addr_space_t, unw_regnum_t, unw_fpreg_t*, int, void*) {
+      return -UNW_EBADREG;
+    };
+    accessors.resume = [](unw_addr_space_t, unw_cursor_t*, void*) { return -UNW_EINVAL; };
+    accessors.get_proc_name = [](unw_addr_space_t, unw_word_t, char*, std::size_t, unw_word_t*, void*) {
+      return -UNW_ENOINFO;
+    };
+    space_ = unw_create_addr_space(&accessors, 0);
+    if (space_ == nullptr) throw std::runtime_error("libunwind: out of memory");
+    unw_set_caching_policy(space_, UNW_CACHE_NONE);
+  }
+  ~Machine() { unw_destroy_addr_space(space_); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  // `variant`: which of the machines.
+  UnwindRule step(std::uint64_t address, unsigned variant) {
+    address_ = address;
+    // In the second, the low bits are others: what is rounded to 16 or 64 differs.
+    low_bits_ = variant == 0 ? 0x1008 : 0x22a8;
+    loads_.clear();
+    reads_ = 0;
+    no_entry_ = false;
+    unw_cursor_t cursor;
+    if (unw_init_remote(&cursor, space_, this) != 0) return {};
+    const int stepped = unw_step(&cursor);
+    UnwindRule rule;
+    if (stepped < 0 || no_entry_) return rule;  // without an entry libunwind guesses along frame pointers
+    if (stepped == 0) {
+      rule.kind = UnwindRule::Kind::last;
+      return rule;
+    }
+    return describe(cursor);
+  }
+
+  std::optional<unw_proc_info_t> function_at(std::uint64_t address) {
+    unw_proc_info_t found{};
+    reads_ = 0;
+    if (find_proc_info(space_, address, &found, 0, this) < 0) return std::nullopt;
+    return found;
+  }
+
+ private:
+  static constexpr unsigned kRangeBits = 36;
+  static constexpr std::uint64_t kFirstRegister = 0x100;  // ranges
+  static constexpr std::uint64_t kFirstLoad = 0x200;
+
+  // What a number was made from.
+  struct Origin {
+    enum class From : std::uint8_t { unknown, reg, load } from = From::unknown;
+    std::size_t index = 0;  // of the register, or of the load
+    std::int32_t offset = 0;
+  };
+
+  std::uint64_t middle(std::uint64_t range) const { return (range << kRangeBits) + low_bits_; }
+
+  Origin origin_of(std::uint64_t number) const {
+    const std::uint64_t half = std::uint64_t{1} << (kRangeBits - 1);
+    const std::uint64_t range = (number + half) >> kRangeBits;
+    const auto offset = static_cast<std::int64_t>(number - middle(range));
+    if (offset != static_cast<std::int32_t>(offset)) return {};
+    if (range >= kFirstLoad && range < kFirstLoad + loads_.size())
+      return {Origin::From::load, range - kFirstLoad, static_cast<std::int32_t>(offset)};
+    if (range >= kFirstRegister && range < kFirstRegister + kRegisters)
+      return {Origin::From::reg, range - kFirstRegister, static_cast<std::int32_t>(offset)};
+    return {};
+  }
+
+  UnwindRule describe(unw_cursor_t& cursor) {
+    UnwindRule rule;
+    unw_word_t number = 0;
+    if (unw_get_reg(&cursor, UNW_REG_SP, &number) < 0) return {};
+    const Origin cfa = origin_of(number);
+    if (cfa.from == Origin::From::reg) {
+      rule.cfa = {static_cast<std::uint8_t>(cfa.index), cfa.offset};
+    } else if (cfa.from == Origin::From::load) {
+      const Origin place = origin_of(loads_[cfa.index]);
+      if (place.from != Origin::From::reg) return {};
+      rule.cfa_is_loaded = true;
+      rule.cfa = {static_cast<std::uint8_t>(place.index), place.offset};
+      rule.cfa_offset = cfa.offset;
+    } else {
+      return {};
+    }
+    if (unw_get_reg(&cursor, UNW_REG_IP, &number) < 0) return {};
+    rule.return_address = place_of(number, cfa);
+    if (rule.return_address.base == UnwindRule::kUnknown) return {};
+    for (std::size_t i = 0; i < kKeptRegisters.size(); ++i)
+      rule.kept[i] = kept(cursor, kKeptRegisters[i], cfa);
+    rule.kind = UnwindRule::Kind::caller;
+    return rule;
+  }
+
+  UnwindRule::Place kept(unw_cursor_t& cursor, std::size_t reg, const Origin& cfa) {
+    unw_word_t number = 0;
+    if (unw_get_reg(&cursor, static_cast<unw_regnum_t>(reg), &number) < 0) return {};
+    if (number == middle(kFirstRegister + reg)) return {UnwindRule::kSame, 0};
+    return place_of(number, cfa);
+  }
+
+  // Where the word was read from that became `number`.
+  UnwindRule::Place place_of(std::uint64_t number, const Origin& cfa) const {
+    const Origin word = origin_of(number);
+    if (word.from != Origin::From::load || word.offset != 0) return {};
+    const Origin place = origin_of(loads_[word.index]);
+    if (place.from == cfa.from && place.index == cfa.index && place.from != Origin::From::unknown)
+      return {UnwindRule::kCfa, place.offset - cfa.offset};
+    if (place.from != Origin::From::reg) return {};
+    return {static_cast<std::uint8_t>(place.index), place.offset};
+  }
+
+  static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t* found, int need,
+                            void* argument) {
+    auto& self = *static_cast<Machine*>(argument);
+    unw_dyn_info_t info;
+    const BinaryId binary = is_common(ip) ? binary_of(ip) : 0;
+    const ElfFile* file = self.binaries_.file(binary);
+    int result = -UNW_ENOINFO;
+    if (file != nullptr && table_of(binary, *file, info))
+      result = UNW_OBJ(dwarf_search_unwind_table)(as, ip, &info, found, need, argument);
+    if (result < 0) self.no_entry_ = true;
+    return result;
+  }
+
+  static int access_mem(unw_addr_space_t, unw_word_t address, unw_word_t* value, int write, void* argument) {
+    auto& self = *static_cast<Machine*>(argument);
+    if (write != 0 || ++self.reads_ > kMaxReads) return -UNW_EINVAL;
+    return is_common(address) ? self.read_file(address, *value) : self.load(address, *value);
+  }
+
+  static int access_reg(unw_addr_space_t, unw_regnum_t reg, unw_word_t* value, int write, void* argument) {
+    auto& self = *static_cast<Machine*>(argument);
+    if (write != 0 || reg < 0 || static_cast<std::size_t>(reg) >= kRegisters) return -UNW_EBADREG;
+    const auto index = static_cast<std::size_t>(reg);
+    *value = index == kRegisterRip ? self.address_ : self.middle(kFirstRegister + index);
+    return 0;
+  }
+
+  int read_file(std::uint64_t address, unw_word_t& value) {
+    const ElfFile* file = binaries_.file(binary_of(address));
+    if (file == nullptr) return -UNW_EINVAL;
+    const auto bytes = file->from(offset_of(address));
+    if (bytes.empty()) return -UNW_EINVAL;
+    value = 0;
+    std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+    return 0;
+  }
+
+  int load(std::uint64_t address, unw_word_t& value) {
+    const auto known = std::find(loads_.begin(), loads_.end(), address);
+    const auto index = static_cast<std::uint64_t>(known - loads_.begin());
+    if (known == loads_.end()) {
+      if (loads_.size() >= kMaxLoads) return -UNW_EINVAL;
+      loads_.push_back(address);
+    }
+    value = middle(kFirstLoad + index);
+    return 0;
+  }
+
+  Binaries& binaries_;
+  unw_addr_space_t space_ = nullptr;
+  std::uint64_t address_ = 0;
+  std::uint64_t low_bits_ = 0;
+  std::vector<std::uint64_t> loads_;  // addresses that were read from
+  unsigned reads_ = 0;
+  bool no_entry_ = false;
+};
+
+UnwindRules::UnwindRules(Binaries& binaries)
+    : binaries_(binaries), machine_(std::make_unique<Machine>(binaries)) {}
+UnwindRules::~UnwindRules() = default;
+
+const UnwindRule& UnwindRules::work_out(std::uint64_t address) {
+  UnwindRule rule = machine_->step(address, 0);
+  if (rule.kind != UnwindRule::Kind::none && machine_->step(address, 1) != rule) rule = {};
+  // Without its file nothing is known of a binary yet: another process may see it.
+  if (binaries_.file(binary_of(address)) == nullptr) return not_kept_ = rule;
+  if (rules_.size() >= kMaxRules) rules_.clear();
+  return rules_.emplace(address, rule).first->second;
+}
+
+std::optional<FunctionExtent> UnwindRules::function_at(BinaryId binary, std::uint64_t offset) {
+  const std::uint64_t address = common_address(binary, offset);
+  const auto found = machine_->function_at(address);
+  if (!found || binary_of(found->start_ip) != binary || found->start_ip > address) return std::nullopt;
+  return FunctionExtent{offset_of(found->start_ip), offset_of(found->end_ip)};
+}
+
+}  // namespace lotus::collector
