@@ -15,54 +15,62 @@ constexpr std::size_t kStackBytes = std::size_t{64} * 1024;
 constexpr std::size_t kGuardBytes = 4096;  // below each
 constexpr std::uintptr_t kNear = std::uintptr_t{256} * 1024;
 
-constinit std::uint8_t* memory = nullptr;  // of all of them
-constinit std::uint32_t owners[kStacks] = {};
+// Made when a thread first needs it, and used again by others. All zero: no thread has it.
+struct Stack {
+  std::uint32_t owner;
+  std::uint8_t* memory;
+};
+constinit Stack stacks[kStacks] = {};
 constinit thread_local std::uintptr_t beginning = 0;  // of this thread's own stack, which grows downwards
 
-std::uint8_t* all_stacks() {
-  std::uint8_t* known = __atomic_load_n(&memory, __ATOMIC_ACQUIRE);
-  if (known != nullptr) return known;
-  constexpr std::size_t kBytes = kStacks * kStackBytes;
-  // The system call itself: the interposed mmap counts the program's files.
-  const long made = syscall(SYS_mmap, nullptr, kBytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0L);
-  if (made == -1) return nullptr;
-  auto* const fresh = reinterpret_cast<std::uint8_t*>(made);
-  madvise(fresh, kBytes, MADV_NOHUGEPAGE);
-  if (__atomic_compare_exchange_n(&memory, &known, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return fresh;
-  munmap(fresh, kBytes);
-  return known;
+bool take(Stack& stack, std::uint32_t from, std::uint32_t to) {
+  return __atomic_compare_exchange_n(&stack.owner, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-bool take(std::uint32_t& owner, std::uint32_t from, std::uint32_t to) {
-  return __atomic_compare_exchange_n(&owner, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
+void give_back(Stack& stack) { __atomic_store_n(&stack.owner, 0, __ATOMIC_RELEASE); }
 
-// The number of a stack that is this thread's now; kStacks: all are in use.
-std::uint32_t take_stack(std::uint32_t tid) {
-  for (std::uint32_t i = 0; i < kStacks; ++i)
-    if (take(owners[i], 0, tid) || __atomic_load_n(&owners[i], __ATOMIC_ACQUIRE) == tid) return i;
-  for (std::uint32_t i = 0; i < kStacks; ++i) {
-    const std::uint32_t owner = __atomic_load_n(&owners[i], __ATOMIC_ACQUIRE);
-    if (thread_is_gone(owner) && take(owners[i], owner, tid)) return i;
+// One that is this thread's now; nullptr: all are in use.
+Stack* take_stack(std::uint32_t tid) {
+  for (Stack& stack : stacks)
+    if (take(stack, 0, tid) || __atomic_load_n(&stack.owner, __ATOMIC_ACQUIRE) == tid) return &stack;
+  for (Stack& stack : stacks) {
+    const std::uint32_t owner = __atomic_load_n(&stack.owner, __ATOMIC_ACQUIRE);
+    if (thread_is_gone(owner) && take(stack, owner, tid)) return &stack;
   }
-  return kStacks;
+  return nullptr;
 }
 
-std::size_t number_of(const stack_t& stack) {
-  return static_cast<std::size_t>(static_cast<std::uint8_t*>(stack.ss_sp) - memory) / kStackBytes;
+bool has_memory(Stack& stack) {
+  if (stack.memory != nullptr) return true;
+  // The system call itself: the interposed mmap counts the program's files.
+  const long made = syscall(SYS_mmap, nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0L);
+  if (made == -1) return false;
+  stack.memory = reinterpret_cast<std::uint8_t*>(made);
+  mprotect(stack.memory, kGuardBytes, PROT_NONE);
+  return true;
+}
+
+bool install(Stack& stack) {
+  stack_t ours{};
+  if (!has_memory(stack)) return false;
+  ours.ss_sp = stack.memory + kGuardBytes;
+  ours.ss_size = kStackBytes - kGuardBytes;
+  return syscall(SYS_sigaltstack, &ours, nullptr) == 0;
 }
 
 bool current(stack_t& stack) { return syscall(SYS_sigaltstack, nullptr, &stack) == 0; }
 
+// Which of ours it is; nullptr: none.
+Stack* find(const stack_t& wanted) {
+  for (Stack& stack : stacks)
+    if (stack.memory != nullptr && stack.memory + kGuardBytes == wanted.ss_sp) return &stack;
+  return nullptr;
+}
+
 }  // namespace
 
-bool is_alternate_stack(const stack_t& stack) {
-  const std::uint8_t* known = __atomic_load_n(&memory, __ATOMIC_ACQUIRE);
-  const auto* at = static_cast<const std::uint8_t*>(stack.ss_sp);
-  return known != nullptr && at >= known && at < known + kStacks * kStackBytes;
-}
+bool is_alternate_stack(const stack_t& stack) { return find(stack) != nullptr; }
 
 void use_alternate_stack(std::uintptr_t stack) {
   const int saved = errno;
@@ -70,38 +78,27 @@ void use_alternate_stack(std::uintptr_t stack) {
   if (beginning == 0)
     beginning = own_tid() == static_cast<std::uint32_t>(getpid()) ? getauxval(AT_RANDOM) : stack;
   stack_t now{};
-  std::uint8_t* const stacks = all_stacks();
-  if (stacks != nullptr && current(now) && (now.ss_flags & SS_DISABLE) != 0) {
-    if (const std::uint32_t number = take_stack(own_tid()); number < kStacks) {
-      std::uint8_t* const lowest = stacks + number * kStackBytes;
-      mprotect(lowest, kGuardBytes, PROT_NONE);
-      stack_t ours{};
-      ours.ss_sp = lowest + kGuardBytes;
-      ours.ss_size = kStackBytes - kGuardBytes;
-      if (syscall(SYS_sigaltstack, &ours, nullptr) != 0)
-        __atomic_store_n(&owners[number], 0, __ATOMIC_RELEASE);
-    }
-  }
+  if (current(now) && (now.ss_flags & SS_DISABLE) != 0)
+    if (Stack* const taken = take_stack(own_tid()); taken != nullptr && !install(*taken)) give_back(*taken);
   errno = saved;
 }
 
 void leave_alternate_stack() {
   const int saved = errno;
   stack_t now{};
-  if (current(now) && is_alternate_stack(now)) {
+  if (Stack* const ours = current(now) ? find(now) : nullptr; ours != nullptr) {
     stack_t none{};
     none.ss_flags = SS_DISABLE;
-    if (syscall(SYS_sigaltstack, &none, nullptr) == 0)
-      __atomic_store_n(&owners[number_of(now)], 0, __ATOMIC_RELEASE);
+    if (syscall(SYS_sigaltstack, &none, nullptr) == 0) give_back(*ours);
   }
   errno = saved;
 }
 
 void forget_alternate_stacks() {
   stack_t now{};
-  const std::size_t mine = current(now) && is_alternate_stack(now) ? number_of(now) : kStacks;
-  for (std::size_t i = 0; i < kStacks; ++i)
-    __atomic_store_n(&owners[i], i == mine ? own_tid() : 0, __ATOMIC_RELEASE);
+  const Stack* const mine = current(now) ? find(now) : nullptr;
+  for (Stack& stack : stacks)
+    __atomic_store_n(&stack.owner, &stack == mine ? own_tid() : 0, __ATOMIC_RELEASE);
 }
 
 bool in_own_stack(std::uintptr_t address) { return address < beginning && beginning - address < kNear; }
