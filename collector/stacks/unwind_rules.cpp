@@ -74,8 +74,8 @@ class UnwindRules::Machine {
   // `variant`: which of the machines.
   UnwindRule step(std::uint64_t address, unsigned variant) {
     address_ = address;
-    // In the second, the low bits are others: what is rounded to 16 or 64 differs.
-    low_bits_ = variant == 0 ? 0x1008 : 0x22a8;
+    // Words of both, since libunwind reads others byte by byte; but what is rounded to 16 differs.
+    low_bits_ = variant == 0 ? 0x1008 : 0x2270;
     loads_.clear();
     reads_ = 0;
     no_entry_ = false;
