@@ -8,35 +8,36 @@
 namespace lotus {
 namespace {
 
-constexpr std::uint32_t kStacks = 512;  // threads at one time; others go without
+constexpr std::uint32_t kStacks = 512;  // threads at one time; others are not sampled
 // The kernel's frame takes 4 KiB with AVX-512, 12 with AMX; the rest is for handlers of the program that ask
 // for an alternate stack where it has none of its own. Pages that nothing touches take no memory.
-constexpr std::size_t kStackBytes = std::size_t{64} * 1024;
+constexpr std::size_t kStackBytes = std::size_t{256} * 1024;
 constexpr std::size_t kGuardBytes = 4096;  // below each
 constexpr std::uintptr_t kNear = std::uintptr_t{256} * 1024;
 
-// Made when a thread first needs it, and used again by others. All zero: no thread has it.
+// Made when a thread first needs it, and used again by others.
 struct Stack {
-  std::uint32_t owner;
+  std::uint32_t owner;  // thread; 0: none
   std::uint8_t* memory;
 };
 constinit Stack stacks[kStacks] = {};
+constinit pid_t home = 0;  // the process whose threads have them: a child of vfork is another
+constinit thread_local Stack* mine = nullptr;         // also where the program has given the thread one
 constinit thread_local std::uintptr_t beginning = 0;  // of this thread's own stack, which grows downwards
 
 bool take(Stack& stack, std::uint32_t from, std::uint32_t to) {
   return __atomic_compare_exchange_n(&stack.owner, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-void give_back(Stack& stack) { __atomic_store_n(&stack.owner, 0, __ATOMIC_RELEASE); }
+std::uint32_t owner_of(const Stack& stack) { return __atomic_load_n(&stack.owner, __ATOMIC_ACQUIRE); }
 
 // One that is this thread's now; nullptr: all are in use.
 Stack* take_stack(std::uint32_t tid) {
   for (Stack& stack : stacks)
-    if (take(stack, 0, tid) || __atomic_load_n(&stack.owner, __ATOMIC_ACQUIRE) == tid) return &stack;
-  for (Stack& stack : stacks) {
-    const std::uint32_t owner = __atomic_load_n(&stack.owner, __ATOMIC_ACQUIRE);
-    if (thread_is_gone(owner) && take(stack, owner, tid)) return &stack;
-  }
+    if (take(stack, 0, tid)) return &stack;
+  for (Stack& stack : stacks)
+    if (const std::uint32_t owner = owner_of(stack); thread_is_gone(owner) && take(stack, owner, tid))
+      return &stack;
   return nullptr;
 }
 
@@ -51,26 +52,27 @@ bool has_memory(Stack& stack) {
   return true;
 }
 
-bool install(Stack& stack) {
+void install(Stack& stack) {
   stack_t ours{};
-  if (!has_memory(stack)) return false;
+  if (!has_memory(stack)) return;
   ours.ss_sp = stack.memory + kGuardBytes;
   ours.ss_size = kStackBytes - kGuardBytes;
-  return syscall(SYS_sigaltstack, &ours, nullptr) == 0;
+  syscall(SYS_sigaltstack, &ours, nullptr);
 }
 
 bool current(stack_t& stack) { return syscall(SYS_sigaltstack, nullptr, &stack) == 0; }
 
-// Which of ours it is; nullptr: none.
-Stack* find(const stack_t& wanted) {
-  for (Stack& stack : stacks)
-    if (stack.memory != nullptr && stack.memory + kGuardBytes == wanted.ss_sp) return &stack;
-  return nullptr;
-}
-
 }  // namespace
 
-bool is_alternate_stack(const stack_t& stack) { return find(stack) != nullptr; }
+bool is_alternate_stack(const stack_t& stack) {
+  return mine != nullptr && mine->memory != nullptr && stack.ss_sp == mine->memory + kGuardBytes;
+}
+
+bool has_alternate_stack(std::uint32_t tid) {
+  for (const Stack& stack : stacks)
+    if (owner_of(stack) == tid) return true;
+  return false;
+}
 
 void use_alternate_stack(std::uintptr_t stack) {
   const int saved = errno;
@@ -78,27 +80,37 @@ void use_alternate_stack(std::uintptr_t stack) {
   if (beginning == 0)
     beginning = own_tid() == static_cast<std::uint32_t>(getpid()) ? getauxval(AT_RANDOM) : stack;
   stack_t now{};
-  if (current(now) && (now.ss_flags & SS_DISABLE) != 0)
-    if (Stack* const taken = take_stack(own_tid()); taken != nullptr && !install(*taken)) give_back(*taken);
-  errno = saved;
-}
-
-void leave_alternate_stack() {
-  const int saved = errno;
-  stack_t now{};
-  if (Stack* const ours = current(now) ? find(now) : nullptr; ours != nullptr) {
-    stack_t none{};
-    none.ss_flags = SS_DISABLE;
-    if (syscall(SYS_sigaltstack, &none, nullptr) == 0) give_back(*ours);
+  if (home == getpid()) {
+    if (mine == nullptr) mine = take_stack(own_tid());
+    if (mine != nullptr && current(now) && (now.ss_flags & SS_DISABLE) != 0) install(*mine);
   }
   errno = saved;
 }
 
-void forget_alternate_stacks() {
+void leave_alternate_stack() {
+  if (mine == nullptr) return;
+  const int saved = errno;
   stack_t now{};
-  const Stack* const mine = current(now) ? find(now) : nullptr;
-  for (Stack& stack : stacks)
-    __atomic_store_n(&stack.owner, &stack == mine ? own_tid() : 0, __ATOMIC_RELEASE);
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  const bool in_use = current(now) && is_alternate_stack(now);
+  if (!in_use || syscall(SYS_sigaltstack, &none, nullptr) == 0) {
+    __atomic_store_n(&mine->owner, 0, __ATOMIC_RELEASE);
+    mine = nullptr;
+  }
+  errno = saved;
+}
+
+void begin_alternate_stacks() {
+  const int saved = errno;
+  home = getpid();
+  for (Stack& stack : stacks) {
+    if (&stack == mine)
+      __atomic_store_n(&stack.owner, own_tid(), __ATOMIC_RELEASE);
+    else if (owner_of(stack) != 0 && thread_is_gone(owner_of(stack)))  // others began here, before this
+      __atomic_store_n(&stack.owner, 0, __ATOMIC_RELEASE);
+  }
+  errno = saved;
 }
 
 bool in_own_stack(std::uintptr_t address) { return address < beginning && beginning - address < kNear; }

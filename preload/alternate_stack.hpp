@@ -11,17 +11,20 @@
 
 namespace lotus {
 
-// Gives this thread an alternate signal stack, if it has none. What cannot be had is left: it is sampled on
-// its own stack then. `stack`: an address in this thread's own stack, near its beginning.
+// Before any is used, and in a forked child, where those of threads that are not there are free.
+void begin_alternate_stacks();
+
+// Gives this thread an alternate signal stack, if it has none. `stack`: an address in its own, near the
+// beginning. A thread that cannot have one is not sampled.
 void use_alternate_stack(std::uintptr_t stack);
 
 // Before a thread ends. Of those that end without, the stack is used again when no other is left.
 void leave_alternate_stack();
 
-// In a forked child: all but this thread's are free.
-void forget_alternate_stacks();
+// Whether a thread of this process has an alternate stack, ours or its own.
+bool has_alternate_stack(std::uint32_t tid);
 
-// Whether it is one of ours, of which the program is not to know.
+// Whether it is this thread's, of which the program is not to know.
 bool is_alternate_stack(const stack_t& stack);
 
 // Whether `address` lies in this thread's own stack for certain, and not far from its beginning. For signal

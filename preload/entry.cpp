@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "alternate_stack.hpp"
 #include "audit_hook.hpp"
 #include "autostart.hpp"
 #include "callables.hpp"
@@ -93,9 +92,7 @@ void attach() {
     return;
   }
   pthread_atfork(hold_samples, resume_samples, in_forked_child);
-  if (config.sample_hz == 0) return;
-  sampler_wanted = true;
-  use_alternate_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  want_samples();
 }
 
 // Audit events come with the GIL held. Both events of interest have their subject as first argument.

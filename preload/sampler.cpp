@@ -16,7 +16,6 @@
 #include "config.hpp"
 #include "evaluator.hpp"
 #include "modules.hpp"
-#include "native/threads.hpp"
 #include "recorder.hpp"
 #include "signals.hpp"
 #include "thread_clocks.hpp"
@@ -223,6 +222,13 @@ void touch_ring() {
 
 }  // namespace
 
+void want_samples() {
+  if (config.sample_hz == 0) return;
+  begin_alternate_stacks();
+  use_alternate_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  sampler_wanted = true;
+}
+
 void start_sampler() {
   if (config.sample_hz == 0) return;
   const Change change(Change::How::wait);
@@ -330,14 +336,14 @@ void forget_sampler() {
   sampler_on = false;
   changing = false;
   owner = getpid();
-  forget_starts();
-  forget_alternate_stacks();
+  begin_alternate_stacks();
   forget_clocks();
   forget_modules();
 }
 
 #else
 
+void want_samples() {}
 void start_sampler() {}
 void poll_sampler(std::uint64_t) {}
 void after_operation(std::uint64_t) {}

@@ -12,6 +12,9 @@ namespace lotus {
 extern bool sampler_wanted;  // snapshots are taken in this process once it loads data
 extern bool sampler_on;      // … are taken
 
+// Once the configuration is known: this thread, and all that begin from now on, can be sampled.
+void want_samples();
+
 // At the process's first event, with the segment made: takes a signal, arms every thread.
 void start_sampler();
 

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "alternate_stack.hpp"
+
 namespace lotus {
 namespace {
 
@@ -27,7 +29,7 @@ void stop(std::size_t at) {
 }
 
 void start(int tid, const ThreadClock& wanted, int signal, std::uint64_t period_ns) {
-  if (count == kMaxThreads) return;
+  if (count == kMaxThreads || !has_alternate_stack(static_cast<std::uint32_t>(tid))) return;
   const ThreadClock* const kinds[] = {&wanted, &kCpuTimer};
   for (const ThreadClock* kind : kinds) {
     const std::uintptr_t clock = kind->start(tid, signal, period_ns);

@@ -1,6 +1,8 @@
 #include "unwind_rules.hpp"
 
 #include <libunwind.h>
+#include <setjmp.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,7 +23,8 @@ namespace lotus::collector {
 namespace {
 
 constexpr std::size_t kMaxRules = std::size_t{1} << 15;  // some 4 MiB; then all are forgotten
-constexpr unsigned kMaxReads = 1u << 20;                 // of one step: damaged tables hold endless loops
+constexpr unsigned kMaxReads = 1u << 15;                 // of one step: damaged tables hold endless loops
+constexpr std::uint64_t kMaxSnapshotReads = 1u << 18;    // of all its new steps; a usual one takes 200
 constexpr std::size_t kMaxLoads = 64;                    // words of the stack that one step reads
 
 bool table_of(BinaryId binary, const ElfFile& file, unw_dyn_info_t& info) {
@@ -38,6 +41,35 @@ bool table_of(BinaryId binary, const ElfFile& file, unw_dyn_info_t& info) {
   return true;
 }
 
+// Dividing the least number by -1 raises a signal in libunwind, which knows of zero only.
+thread_local sigjmp_buf* before_step = nullptr;
+
+void on_arithmetic_error(int signal) {
+  if (before_step != nullptr) siglongjmp(*before_step, 1);
+  ::signal(signal, SIG_DFL);  // not ours: die of it, when the instruction is tried again
+}
+
+void install_handler() {
+  struct sigaction action {};
+  action.sa_handler = on_arithmetic_error;
+  action.sa_flags = SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGFPE, &action, nullptr);
+}
+
+// unw_step(), with what a damaged table can do to it as one more error.
+int step_within(unw_cursor_t& cursor) {
+  sigjmp_buf here;
+  if (sigsetjmp(here, 0) != 0) {
+    before_step = nullptr;
+    return -UNW_EUNSPEC;
+  }
+  before_step = &here;
+  const int stepped = unw_step(&cursor);
+  before_step = nullptr;
+  return stepped;
+}
+
 }  // namespace
 
 // A made-up machine that stands at an address: libunwind takes one step in it, and its result tells the rule.
@@ -50,6 +82,7 @@ bool table_of(BinaryId binary, const ElfFile& file, unw_dyn_info_t& info) {
 class UnwindRules::Machine {
  public:
   explicit Machine(Binaries& binaries) : binaries_(binaries) {
+    install_handler();
     unw_accessors_t accessors{};
     accessors.find_proc_info = find_proc_info;
     accessors.put_unwind_info = [](unw_addr_space_t, unw_proc_info_t*, void*) {};
@@ -81,7 +114,7 @@ class UnwindRules::Machine {
     no_entry_ = false;
     unw_cursor_t cursor;
     if (unw_init_remote(&cursor, space_, this) != 0) return {};
-    const int stepped = unw_step(&cursor);
+    const int stepped = step_within(cursor);
     UnwindRule rule;
     if (stepped < 0 || no_entry_) return rule;  // without an entry libunwind guesses along frame pointers
     if (stepped == 0) {
@@ -90,6 +123,9 @@ class UnwindRules::Machine {
     }
     return describe(cursor);
   }
+
+  // Of the last step.
+  unsigned reads() const { return reads_; }
 
   std::optional<unw_proc_info_t> function_at(std::uint64_t address) {
     unw_proc_info_t found{};
@@ -161,8 +197,11 @@ class UnwindRules::Machine {
     const Origin word = origin_of(number);
     if (word.from != Origin::From::load || word.offset != 0) return {};
     const Origin place = origin_of(loads_[word.index]);
-    if (place.from == cfa.from && place.index == cfa.index && place.from != Origin::From::unknown)
-      return {UnwindRule::kCfa, place.offset - cfa.offset};
+    if (place.from == cfa.from && place.index == cfa.index && place.from != Origin::From::unknown) {
+      const std::int64_t offset = std::int64_t{place.offset} - cfa.offset;
+      if (offset != static_cast<std::int32_t>(offset)) return {};
+      return {UnwindRule::kCfa, static_cast<std::int32_t>(offset)};
+    }
     if (place.from != Origin::From::reg) return {};
     return {static_cast<std::uint8_t>(place.index), place.offset};
   }
@@ -228,9 +267,22 @@ UnwindRules::UnwindRules(Binaries& binaries)
     : binaries_(binaries), machine_(std::make_unique<Machine>(binaries)) {}
 UnwindRules::~UnwindRules() = default;
 
+void UnwindRules::begin_snapshot() { reads_left_ = kMaxSnapshotReads; }
+
 const UnwindRule& UnwindRules::work_out(std::uint64_t address) {
+  if (reads_left_ == 0) return not_kept_ = {};
   UnwindRule rule = machine_->step(address, 0);
-  if (rule.kind != UnwindRule::Kind::none && machine_->step(address, 1) != rule) rule = {};
+  std::uint64_t reads = machine_->reads();
+  if (rule.kind != UnwindRule::Kind::none) {
+    const UnwindRule other = machine_->step(address, 1);
+    reads += machine_->reads();
+    for (std::size_t i = 0; i < rule.kept.size(); ++i)
+      if (rule.kept[i] != other.kept[i]) rule.kept[i] = {};
+    UnwindRule comparable = other;
+    comparable.kept = rule.kept;
+    if (comparable != rule) rule = {};
+  }
+  reads_left_ -= std::min(reads_left_, reads);
   // Without its file nothing is known of a binary yet: another process may see it.
   if (binaries_.file(binary_of(address)) == nullptr) return not_kept_ = rule;
   if (rules_.size() >= kMaxRules) rules_.clear();

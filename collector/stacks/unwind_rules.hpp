@@ -52,6 +52,10 @@ class UnwindRules {
   UnwindRules(const UnwindRules&) = delete;
   UnwindRules& operator=(const UnwindRules&) = delete;
 
+  // A snapshot is unwound next. Damaged tables can make each rule a long way: those of one snapshot share a
+  // bound, behind which there is none.
+  void begin_snapshot();
+
   // The rule at a common address of code; of a call, for a return address. Valid until the next call.
   const UnwindRule& at(std::uint64_t address) {
     const auto known = rules_.find(address);
@@ -63,11 +67,18 @@ class UnwindRules {
 
  private:
   class Machine;
+  struct Mix {  // binaries choose their addresses
+    std::size_t operator()(std::uint64_t address) const {
+      address *= 0x9e3779b97f4a7c15;
+      return address ^ address >> 32;
+    }
+  };
   const UnwindRule& work_out(std::uint64_t address);
 
   Binaries& binaries_;
   std::unique_ptr<Machine> machine_;
-  std::unordered_map<std::uint64_t, UnwindRule> rules_;
+  std::unordered_map<std::uint64_t, UnwindRule, Mix> rules_;
+  std::uint64_t reads_left_ = 0;  // for this snapshot
   UnwindRule not_kept_;
 };
 

@@ -156,6 +156,7 @@ const Unwound& Unwinder::unwind(const Snapshot& snapshot, const Modules& modules
   result_.frames.clear();
   result_.cut = result_.behind_snapshot = false;
   result_.unknown = 0;
+  rules_.begin_snapshot();
   Walk(binaries_, rules_, snapshot, modules, result_).run();
   return result_;
 }

@@ -77,14 +77,13 @@ struct handler {  // (signal, …)
 
 struct alternate {  // (new stack, old stack)
   static Word call(Function function, Word changed, Word old, Word c) {
-    const bool none = changed != 0 && (pointer<const stack_t>(changed)->ss_flags & SS_DISABLE) != 0;
     const Word result = run(function, changed, old, c);
     if (static_cast<int>(result) != 0) return result;
     if (old != 0 && is_alternate_stack(*pointer<const stack_t>(old))) {
       *pointer<stack_t>(old) = {};
       pointer<stack_t>(old)->ss_flags = SS_DISABLE;
     }
-    if (none && sampler_wanted) use_alternate_stack(0);
+    if (changed != 0 && sampler_wanted) use_alternate_stack(0);  // if it has none now
     return result;
   }
 };

@@ -1,8 +1,6 @@
 // The program's new threads: each begins with a stack for samples, and with a clock of its own, so that one
 // that lives within a single operation is sampled, too. Those that start another way (clone) are found where
 // operations end.
-#include "native/threads.hpp"
-
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -20,7 +18,7 @@ using Routine = void* (*)(void*);
 using Create = int (*)(pthread_t*, const pthread_attr_t*, Routine, void*);
 
 // What a thread is to run, kept until it runs: nothing is allocated here, where an allocator may be starting
-// its own.
+// its own. In a forked child those are lost that were about to be read just then.
 struct Start {
   bool taken;
   Routine routine;
@@ -63,10 +61,6 @@ int create(pthread_t* thread, const pthread_attr_t* attributes, Routine routine,
 }
 
 }  // namespace
-
-void forget_starts() {
-  for (Start& start : starts) give_back(start);
-}
 
 }  // namespace lotus
 

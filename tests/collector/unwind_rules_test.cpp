@@ -52,6 +52,19 @@ endless:
 at_endless: nop
   ret
   .cfi_endproc
+divided:
+  .cfi_startproc
+  .cfi_escape 0x0f, 12, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x09, 0xff, 0x1b
+at_divided: nop
+  ret
+  .cfi_endproc
+far_apart:
+  .cfi_startproc
+  .cfi_escape 0x0f, 6, 0x77, 0xf0, 0xff, 0xff, 0xff, 0x07
+  .cfi_escape 0x10, 3, 6, 0x77, 0x90, 0x80, 0x80, 0x80, 0x78
+at_far_apart: nop
+  ret
+  .cfi_endproc
 outermost:
   .cfi_startproc
   .cfi_undefined %rip
@@ -78,6 +91,8 @@ PLACE(realigned);
 PLACE(masked);
 PLACE(doubled);
 PLACE(endless);
+PLACE(divided);
+PLACE(far_apart);
 PLACE(outermost);
 PLACE(returned_in_register);
 PLACE(without_table);
@@ -102,6 +117,7 @@ struct Rules {
   }
   // The program is linked to a fixed address.
   UnwindRule at(const char& place) {
+    rules.begin_snapshot();
     return rules.at(common_address(program, reinterpret_cast<std::uintptr_t>(&place)));
   }
 };
@@ -144,7 +160,28 @@ TEST_CASE("what is worked out otherwise than by adding is not taken for a sum") 
   CHECK(rules.at(at_returned_in_register).kind == Kind::none);
 }
 
-TEST_CASE("an expression without end ends") { CHECK(Rules().at(at_endless).kind == Kind::none); }
+TEST_CASE("an expression that does not end, or cannot be worked out") {
+  Rules rules;
+  CHECK(rules.at(at_endless).kind == Kind::none);
+  CHECK(rules.at(at_divided).kind == Kind::none);
+}
+
+TEST_CASE("a place that is further from the CFA than a rule can say") {
+  const UnwindRule rule = Rules().at(at_far_apart);
+  CHECK(rule.kind == Kind::caller);
+  CHECK(rule.kept[kRbx] == Place{});
+  CHECK(rule.kept[kRbp] == kSame);
+}
+
+TEST_CASE("the new rules of one snapshot are worked out up to a bound") {
+  Rules rules;
+  const std::uint64_t wanted =
+      common_address(rules.program, reinterpret_cast<std::uintptr_t>(&at_stack_pointer));
+  rules.rules.begin_snapshot();
+  for (std::uint64_t i = 1; i < 30'000; ++i) rules.rules.at(wanted - i);
+  CHECK(rules.rules.at(wanted).kind == Kind::none);
+  CHECK(rules.at(at_stack_pointer).kind == Kind::caller);
+}
 
 TEST_CASE("no caller, and nothing said") {
   Rules rules;
@@ -155,6 +192,9 @@ TEST_CASE("no caller, and nothing said") {
 TEST_CASE("more places than are remembered") {
   Rules rules;
   const UnwindRule first = rules.at(at_stack_pointer);
-  for (std::uint64_t i = 0; i < 40'000; ++i) rules.rules.at(common_address(rules.program, i));
+  for (std::uint64_t i = 0; i < 40'000; ++i) {
+    rules.rules.begin_snapshot();
+    rules.rules.at(common_address(rules.program, i));
+  }
   CHECK(rules.at(at_stack_pointer) == first);
 }
