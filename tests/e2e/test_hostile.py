@@ -115,6 +115,7 @@ CASES = [
     native("deep_binding"),
     native("run_path"),
     native("borrowed_stack"),
+    Case("a thread older than torch", "early_thread.py", "{native}", needs=["gcc"]),
     Case("Python begins and ends", "embedding", HOSTILE, "3", code=6, needs=["gcc"]),
 ]
 
