@@ -52,12 +52,17 @@ bool has_memory(Stack& stack) {
   return true;
 }
 
-void install(Stack& stack) {
+bool install(Stack& stack) {
   stack_t ours{};
-  if (!has_memory(stack)) return;
+  if (!has_memory(stack)) return false;
   ours.ss_sp = stack.memory + kGuardBytes;
   ours.ss_size = kStackBytes - kGuardBytes;
-  syscall(SYS_sigaltstack, &ours, nullptr);
+  return syscall(SYS_sigaltstack, &ours, nullptr) == 0;
+}
+
+void give_back_own() {
+  __atomic_store_n(&mine->owner, 0, __ATOMIC_RELEASE);
+  mine = nullptr;
 }
 
 bool current(stack_t& stack) { return syscall(SYS_sigaltstack, nullptr, &stack) == 0; }
@@ -82,7 +87,8 @@ void use_alternate_stack(std::uintptr_t stack) {
   stack_t now{};
   if (home == getpid()) {
     if (mine == nullptr) mine = take_stack(own_tid());
-    if (mine != nullptr && current(now) && (now.ss_flags & SS_DISABLE) != 0) install(*mine);
+    const bool none = mine != nullptr && current(now) && (now.ss_flags & SS_DISABLE) != 0;
+    if (none && !install(*mine)) give_back_own();
   }
   errno = saved;
 }
@@ -94,10 +100,7 @@ void leave_alternate_stack() {
   stack_t none{};
   none.ss_flags = SS_DISABLE;
   const bool in_use = current(now) && is_alternate_stack(now);
-  if (!in_use || syscall(SYS_sigaltstack, &none, nullptr) == 0) {
-    __atomic_store_n(&mine->owner, 0, __ATOMIC_RELEASE);
-    mine = nullptr;
-  }
+  if (!in_use || syscall(SYS_sigaltstack, &none, nullptr) == 0) give_back_own();
   errno = saved;
 }
 
