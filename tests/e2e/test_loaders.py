@@ -55,7 +55,7 @@ def test_worker_that_hangs_or_dies(case, words, run):
     """What the others and it itself did until then is there."""
     result = run(case)
     assert words in result.bare.stdout
-    assert result.traced.code == result.bare.code
+    assert result.traced.code == result.bare.code, result.traced.stderr.decode()
     assert result.traced.stdout.splitlines()[-1] == result.bare.stdout.splitlines()[-1]
     checks.whole(result)
     draws = collections.Counter(call.pid for call in result.trace.calls("Draw"))

@@ -101,6 +101,7 @@ def hanging():
             print(number, support.digest(batch), flush=True)
     except RuntimeError as error:
         print(str(error))
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # PyTorch's handler raises, wherever we are, when a worker was killed
     for worker in iterator._workers:
         worker.kill()
 
