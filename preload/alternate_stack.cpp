@@ -82,8 +82,7 @@ bool has_alternate_stack(std::uint32_t tid) {
 void use_alternate_stack(std::uintptr_t stack) {
   const int saved = errno;
   // Of the main thread the kernel says where its stack begins.
-  if (beginning == 0)
-    beginning = own_tid() == static_cast<std::uint32_t>(getpid()) ? getauxval(AT_RANDOM) : stack;
+  if (beginning == 0) beginning = is_main_thread() ? getauxval(AT_RANDOM) : stack;
   stack_t now{};
   if (home == getpid()) {
     if (mine == nullptr) mine = take_stack(own_tid());

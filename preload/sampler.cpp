@@ -19,6 +19,7 @@
 #include "recorder.hpp"
 #include "signals.hpp"
 #include "thread_clocks.hpp"
+#include "thread_id.hpp"
 #include "uncancelled.hpp"
 
 namespace lotus {
@@ -124,7 +125,7 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
     return;
   }
   auto* const header = reinterpret_cast<SnapshotHeader*>(room.payload);
-  header->tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  header->tid = own_tid();
   header->op = subject.op;
   header->flags = subject.flags | (inside && !whole ? kCutStack : 0);
   header->weight = weight;
@@ -269,7 +270,7 @@ void sample_this_thread() {
       continue;
     }
     if (sampler_on && has_signal(sample_signal, on_signal))
-      arm_thread(static_cast<int>(syscall(SYS_gettid)), *clock_kind, sample_signal, period_ns);
+      arm_thread(static_cast<int>(own_tid()), *clock_kind, sample_signal, period_ns);
     return;
   }
 }

@@ -15,7 +15,8 @@ extern bool sampler_on;      // … are taken
 // Once the configuration is known: this thread, and all that begin from now on, can be sampled.
 void want_samples();
 
-// At the process's first event, with the segment made: takes a signal, arms every thread.
+// At the process's first event, with the segment made: takes a signal, arms every thread that has a stack
+// for it.
 void start_sampler();
 
 // Arms threads and defines modules that are new, at most ten times a second. Called where an operation or a

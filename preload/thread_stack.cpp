@@ -2,10 +2,10 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
+
+#include "thread_id.hpp"
 
 namespace lotus {
 namespace {
@@ -21,7 +21,7 @@ std::uintptr_t half_of_limit() {
 }  // namespace
 
 std::uintptr_t stack_below(std::uintptr_t address) {
-  if (syscall(SYS_gettid) == getpid()) return half_of_limit();
+  if (is_main_thread()) return half_of_limit();
   const int saved = errno;
   pthread_attr_t attributes;
   void* lowest = nullptr;

@@ -197,7 +197,7 @@ class UnwindRules::Machine {
     const Origin word = origin_of(number);
     if (word.from != Origin::From::load || word.offset != 0) return {};
     const Origin place = origin_of(loads_[word.index]);
-    if (place.from == cfa.from && place.index == cfa.index && place.from != Origin::From::unknown) {
+    if (place.from == cfa.from && place.index == cfa.index) {  // what the CFA comes from is known
       const std::int64_t offset = std::int64_t{place.offset} - cfa.offset;
       if (offset != static_cast<std::int32_t>(offset)) return {};
       return {UnwindRule::kCfa, static_cast<std::int32_t>(offset)};

@@ -43,7 +43,7 @@
   S(signal, handler) S(bsd_signal, handler) S(sysv_signal, handler) S(__sysv_signal, handler)              \
   S(sigset, handler) S(sigignore, handler) S(siginterrupt, handler)                                        \
   S(sigwait, wait_number) S(sigwaitinfo, wait_info) S(sigtimedwait, wait_time)                             \
-  S(sigpending, pending) S(sigaltstack, alternate) S(signalfd, descriptor)                                                           \
+  S(sigpending, pending) S(sigaltstack, alternate) S(signalfd, descriptor)                      \
   S(sigsuspend, masked<0>) S(__sigsuspend, masked<0>) S(ppoll, masked<3>) S(__ppoll_chk, masked<3>)        \
   S(pselect, masked<5>) S(epoll_pwait, masked<4>) S(epoll_pwait2, masked<4>)              \
   S(execv, replaced) S(execve, replaced) S(execvp, replaced) S(execvpe, replaced) S(fexecve, replaced)     \

@@ -1,6 +1,6 @@
 // The program's new threads: each begins with a stack for samples, and with a clock of its own, so that one
-// that lives within a single operation is sampled, too. Those that start another way (clone) are found where
-// operations end.
+// that lives within a single operation is sampled, too. One that starts another way (clone) has no such stack
+// and is not sampled, unless it loads data itself.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -24,7 +24,7 @@ struct Start {
   Routine routine;
   void* argument;
 };
-constexpr std::size_t kStarts = 512;  // at one time; further threads are found later
+constexpr std::size_t kStarts = 512;  // at one time; further threads are like those that start another way
 constinit Start starts[kStarts] = {};
 
 Start* take_start() {
