@@ -12,17 +12,27 @@
 namespace lotus::collector {
 namespace {
 
-constexpr std::uint64_t kBusyPause = 5 * kMillisecond;
-constexpr std::uint64_t kHurriedPause = kMillisecond;       // a ring fills quickly
-constexpr std::uint64_t kFillingPause = 20 * kMillisecond;  // something is in a ring
-constexpr std::uint64_t kIdlePause = 100 * kMillisecond;
-constexpr std::uint64_t kNothingPause = kSecond;  // no traced program at all
-constexpr double kFillsQuickly = 0.25;
+// A ring is visited again when it is expected to be this full: seldom, because a visit finds the caches cold,
+// but with room for what comes faster than before.
+constexpr double kFullEnough = 3.0 / 8;
+constexpr std::uint64_t kShortestPause = kMillisecond;
+constexpr std::uint64_t kLongestPause = 50 * kMillisecond;
+constexpr std::uint64_t kIdlePause = 100 * kMillisecond;  // nothing came
+constexpr std::uint64_t kNothingPause = kSecond;          // no traced program at all
 constexpr std::uint64_t kCheckInterval = kSecond;
 constexpr std::uint64_t kLinger = 500 * kMillisecond;
 // An autostarted collector does not wait for disk space for ever; the data stay in the segments.
 constexpr std::uint64_t kPatience = 30 * kSecond;
 constexpr std::size_t kClosedShown = 8;
+
+// `elapsed_ns`: in which `filling.grown` came.
+std::uint64_t pause_after(const Filling& filling, std::uint64_t elapsed_ns) {
+  if (filling.grown <= 0) return kIdlePause;
+  const double room = std::max(0.0, kFullEnough - filling.left);
+  const double pause = room / filling.grown * static_cast<double>(elapsed_ns);
+  if (pause >= static_cast<double>(kLongestPause)) return kLongestPause;
+  return std::max(kShortestPause, static_cast<std::uint64_t>(pause));
+}
 
 }  // namespace
 
@@ -101,20 +111,10 @@ void Collector::serve(std::unique_ptr<Segment> segment, std::uint64_t now_ns) {
 }
 
 void Collector::visit_sessions(std::uint64_t now_ns) {
-  double fullest = 0;
-  bool news = false;
-  for (auto& [id, session] : sessions_) {
-    const std::uint64_t before = session->bytes();
-    fullest = std::max(fullest, session->visit(now_ns));
-    news = news || session->bytes() != before;
-  }
-  if (fullest > kFillsQuickly) {
-    pause_ns_ = kHurriedPause;
-  } else if (news) {
-    pause_ns_ = kBusyPause;
-  } else {
-    pause_ns_ = std::clamp(pause_ns_ * 2, kBusyPause, fullest > 0 ? kFillingPause : kIdlePause);
-  }
+  Filling filling;
+  for (auto& [id, session] : sessions_) filling.take_most(session->visit(now_ns));
+  pause_ns_ = pause_after(filling, now_ns - visited_at_ns_);
+  visited_at_ns_ = now_ns;
   if (!sessions_.empty() || finder_.any_waiting()) busy_at_ns_ = now_ns;
 }
 

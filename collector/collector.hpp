@@ -51,7 +51,8 @@ class Collector {
   bool directory_changed_ = true;
   std::uint64_t next_check_ns_ = 0;
   std::uint64_t busy_at_ns_ = 0;  // when there was last something to serve
-  std::uint64_t pause_ns_ = 0;    // until the next visit
+  std::uint64_t visited_at_ns_ = 0;
+  std::uint64_t pause_ns_ = 0;  // until the next visit
   bool failed_ = false;
   std::uint64_t closed_count_ = 0;   // traces
   std::deque<ClosedStatus> closed_;  // the last few

@@ -61,18 +61,18 @@ void Session::add(std::unique_ptr<TracedProcess> process, std::uint64_t now_ns) 
   last_change_ns_ = now_ns;
 }
 
-double Session::visit(std::uint64_t now_ns, bool insist) {
+Filling Session::visit(std::uint64_t now_ns, bool insist) {
   for (const auto& process : processes_) process->segment().beat(now_ns);
-  if (processes_.empty() || (now_ns < retry_at_ns_ && !insist)) return 0;
-  if (!file_ && !open(now_ns, insist)) return 0;
-  if (now_ns >= next_clock_ns_ && !write_clock(now_ns)) return 0;
-  double fullest = 0;
+  if (processes_.empty() || (now_ns < retry_at_ns_ && !insist)) return {};
+  if (!file_ && !open(now_ns, insist)) return {};
+  if (now_ns >= next_clock_ns_ && !write_clock(now_ns)) return {};
+  Filling filling;
   for (auto& process : processes_) {
-    if (!visit_process(process, now_ns, insist, fullest)) break;
+    if (!visit_process(process, now_ns, insist, filling)) break;
     failing_since_ns_ = retry_at_ns_ = 0;
   }
   std::erase(processes_, nullptr);
-  return fullest;
+  return filling;
 }
 
 bool Session::open(std::uint64_t now_ns, bool insist) {
@@ -140,11 +140,11 @@ bool Session::write_clock(std::uint64_t now_ns) {
 }
 
 bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, bool all,
-                            double& fullest) {
+                            Filling& filling) {
   if (process->number() == 0) number(*process);
   const bool dead = process->dead();  // found out first: what is gathered then is all there will be
   if (!process->written_before()) {
-    fullest = std::max(fullest, process->gather(*file_, packer_, now_ns, all));
+    filling.take_most(process->gather(*file_, packer_, now_ns, all));
     if (dead)
       process->gather_end(*file_, packer_, read_clock_pair(identity_.clock_source, identity_.tick_shift));
     if (!file_->write_batch()) {

@@ -41,8 +41,8 @@ class Session {
   // Writes what is new; of processes that ended, everything, and deletes their segments, but for the last
   // one: it stands until the trace is closed, so that a collector that is killed before that leaves
   // something for the next one to close the trace for. While the trace cannot be written, tries again
-  // each second; `insist`: now, and nothing stays in a ring. Returns how full the fullest ring was.
-  double visit(std::uint64_t now_ns, bool insist = false);
+  // each second; `insist`: now, and nothing stays in a ring.
+  Filling visit(std::uint64_t now_ns, bool insist = false);
 
   // Every process has ended and is written, and no new one came for a while.
   bool over(std::uint64_t now_ns) const;
@@ -66,7 +66,7 @@ class Session {
   void restore_stacks(const std::vector<DefinitionBody>& definitions);
   bool write_clock(std::uint64_t now_ns);
   bool visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, bool all,
-                     double& fullest);
+                     Filling& filling);
   void number(TracedProcess& process);
   bool failed(int error, const std::string& path, std::uint64_t now_ns);
   bool all_dead() const;

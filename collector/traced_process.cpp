@@ -16,7 +16,7 @@ constexpr std::uint64_t kModulePatience = 300 * kMillisecond;
 
 // How long snapshots gather in their ring, or how full it gets: a frame that holds few is mostly header.
 constexpr std::uint64_t kSnapshotPause = kSecond;
-constexpr unsigned kSnapshotShare = 8;  // of the ring
+constexpr double kSnapshotShare = 3.0 / 8;  // of the ring
 
 // `stored` is what `record` says it is, as far as that can be seen without decoding it.
 bool plausible(const RingRecord& record, Bytes stored) {
@@ -36,6 +36,7 @@ TracedProcess::TracedProcess(std::unique_ptr<Segment> segment, ProcessWatch watc
   now_.snapshots = segment_->ring(kStackRing);
   for (const RingCursor* ring : {&now_.definitions, &now_.events, &now_.snapshots})
     if (!ring->found_sound()) ++now_.damaged;
+  filling();
   commit();
 }
 
@@ -56,23 +57,33 @@ bool TracedProcess::dead() {
   return dead_;
 }
 
-double TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all) {
+Filling TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all) {
   announce(file);
   // The head is noted before the definitions are read: every chunk before it finds its definitions
   // among them.
   const std::uint64_t limit = now_.events.head();
   const std::uint64_t snapshot_limit = now_.snapshots.head();
-  const auto fill = [](const RingCursor& ring, std::uint64_t head) {
-    return static_cast<double>(head - ring.position()) / static_cast<double>(ring.bytes());
-  };
-  const double fullest = std::max(fill(now_.events, limit), fill(now_.snapshots, snapshot_limit));
   const bool complete = gather_definitions(file, packer);
   if (!definitions_may_wait(now_ns, complete)) {
     gather_chunks(file, limit);
     if (snapshots_are_due(snapshot_limit, now_ns) || all)
       gather_snapshots(file, packer, snapshot_limit, now_ns);
   }
-  return fullest;
+  return filling();
+}
+
+Filling TracedProcess::filling() {
+  Filling most;
+  std::uint64_t* seen = seen_heads_;
+  for (const RingCursor* ring : {&now_.definitions, &now_.events, &now_.snapshots}) {
+    const std::uint64_t head = ring->head();
+    const auto share = [&](std::uint64_t since) {
+      return std::min(1.0, static_cast<double>(head - since) / static_cast<double>(ring->bytes()));
+    };
+    most.take_most({share(ring->position()), share(*seen)});
+    *seen++ = head;
+  }
+  return most;
 }
 
 double TracedProcess::fill() const {
@@ -170,7 +181,8 @@ void TracedProcess::gather_chunks(TraceFile& file, std::uint64_t limit) {
 bool TracedProcess::snapshots_are_due(std::uint64_t limit, std::uint64_t now_ns) {
   const std::uint64_t waiting = limit - now_.snapshots.position();
   if (snapshots_since_ns_ == 0) snapshots_since_ns_ = now_ns;
-  return waiting == 0 || dead_ || waiting > now_.snapshots.bytes() / kSnapshotShare ||
+  return waiting == 0 || dead_ ||
+         static_cast<double>(waiting) > kSnapshotShare * static_cast<double>(now_.snapshots.bytes()) ||
          now_ns - snapshots_since_ns_ >= kSnapshotPause;
 }
 

@@ -1,6 +1,7 @@
 // One traced process: its segment, and how far that has been read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +16,17 @@
 #include "trace_scan.hpp"
 
 namespace lotus::collector {
+
+// Of the ring for which it is most: what waits in it after a visit, and what came since the visit before, as
+// shares of its size.
+struct Filling {
+  double left = 0, grown = 0;
+
+  void take_most(const Filling& other) {
+    left = std::max(left, other.left);
+    grown = std::max(grown, other.grown);
+  }
+};
 
 class TracedProcess {
  public:
@@ -35,9 +47,8 @@ class TracedProcess {
   void declare_dead() { dead_ = true; }
 
   // Adds to the batch of `file` what is new in the rings: definitions first. Snapshots stay in their ring
-  // until they are many or old, or the process is dead, or `all`. Returns how full the fuller one of events
-  // and snapshots was, 0 to 1.
-  double gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all);
+  // until they are many or old, or the process is dead, or `all`.
+  Filling gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all);
   // For a dead process, after gather(): adds its open chunks and its end.
   void gather_end(TraceFile& file, Packer& packer, ClockPair seen);
   // The batch is in the file: its bytes are given back to the process.
@@ -73,6 +84,7 @@ class TracedProcess {
   template <class Take>
   bool read_ring(RingCursor& ring, std::uint64_t limit, Take take);
   bool definitions_may_wait(std::uint64_t now_ns, bool complete);
+  Filling filling();
   bool is_new(std::uint32_t stream, std::uint64_t sequence);
   void write_definitions(TraceFile& file, Packer& packer, const DefinitionBody& body,
                          std::uint64_t position) const;
@@ -86,6 +98,7 @@ class TracedProcess {
   std::uint64_t definitions_had_ = 0;  // position up to which an earlier collector wrote them
   std::uint64_t snapshots_had_ = 0;    // the same of snapshots
   std::unique_ptr<ProcessStacks> stacks_;
+  std::uint64_t seen_heads_[kRings] = {};      // of the rings, at the last gather()
   std::uint64_t snapshots_since_ns_ = 0;       // when some were first seen in the ring, 0: none are there
   std::uint64_t snapshot_waits_since_ns_ = 0;  // for definitions
   std::uint64_t hole_since_ns_ = 0;            // when a definition was first found unfinished

@@ -63,11 +63,12 @@ void write_line(int descriptor, const char* line) {
 
 TorchOpsLevel read_torch_ops() {
   const char* value = value_of("LOTUS_TORCH_OPS");
-  if (value == nullptr || std::strcmp(value, "top") == 0) return TorchOpsLevel::top;
+  if (value == nullptr || std::strcmp(value, "auto") == 0) return TorchOpsLevel::automatic;
+  if (std::strcmp(value, "top") == 0) return TorchOpsLevel::top;
   if (std::strcmp(value, "all") == 0) return TorchOpsLevel::all;
   if (std::strcmp(value, "0") == 0) return TorchOpsLevel::off;
-  complain("LOTUS_TORCH_OPS", value, "0, top or all");
-  return TorchOpsLevel::top;
+  complain("LOTUS_TORCH_OPS", value, "0, auto, top or all");
+  return TorchOpsLevel::automatic;
 }
 
 SampleClock read_sample_clock() {

@@ -3,8 +3,9 @@
 
 namespace lotus {
 
-// Which of PyTorch's operators are counted inside a pipeline's spans.
-enum class TorchOpsLevel { off, top, all };
+// Which of PyTorch's operators are counted inside a pipeline's spans: none, those of the top level in as many
+// batches as cost next to nothing, those of the top level in all batches, all.
+enum class TorchOpsLevel { off, automatic, top, all };
 
 // What stack samples are taken by; perf's clock only where it is permitted (thread_clock.hpp).
 enum class SampleClock { timer, perf };
@@ -16,8 +17,8 @@ struct Config {
   bool autostart = true;            // LOTUS_AUTOSTART
   bool off = false;                 // LOTUS_OFF
   unsigned sample_hz = 199;         // LOTUS_SAMPLE_HZ; 0: no stack sampling
-  SampleClock sample_clock = SampleClock::timer;  // LOTUS_SAMPLE_CLOCK
-  TorchOpsLevel torch_ops = TorchOpsLevel::top;   // LOTUS_TORCH_OPS
+  SampleClock sample_clock = SampleClock::timer;       // LOTUS_SAMPLE_CLOCK
+  TorchOpsLevel torch_ops = TorchOpsLevel::automatic;  // LOTUS_TORCH_OPS
   char complaint[256] = {};  // what was wrong with a value, for the one line; "" if nothing
 };
 

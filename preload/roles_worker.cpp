@@ -58,8 +58,9 @@ py::Object* fetch(Call& call) {
   py::Object* fetcher = role_local(call, 0);
   if (fetcher == nullptr) return call.run();
   hook_imported_modules();
-  const TorchOps operators;
+  const TorchOps operators(name.iterator);
   const Span span = enter<Kind::fetch>(name.iterator, name.reset, name.batch);
+  if (operators.spared()) point<Kind::no_operators>();
   measure_cpu(span);
   const Owned dataset(plain_attribute(fetcher, names.dataset));
   const Owned collate(plain_attribute(fetcher, names.collate_fn));

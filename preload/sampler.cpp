@@ -49,6 +49,7 @@ constinit thread_local int held_signal = 0;  // blocked by hold_samples()
 
 // What the handler knows of the thread that it interrupted.
 struct Subject {
+  std::uint32_t tid = 0;
   std::uint32_t stream = 0;
   std::uint32_t op = 0;
   std::uint32_t flags = 0;
@@ -59,11 +60,11 @@ Subject identify_subject() {
   const Thread* own = local.generation == process.generation ? local.thread : nullptr;
   if (own != nullptr) {
     const OpenOperation open = innermost_operation(*own);
-    return {own->slot->stream, open.definition, 0, open.entry};
+    return {own->slot->tid, own->slot->stream, open.definition, 0, open.entry};
   }
   // A thread pool's thread: it works for the one operation that is open in the process, if it is just one.
   const std::uint32_t op = only_open_operation();
-  return {0, op, op != 0 ? kOnBehalf : 0, 0};
+  return {own_tid(), 0, op, op != 0 ? kOnBehalf : 0, 0};
 }
 
 void copy_registers(std::uint64_t (&target)[kRegisters], const ucontext_t& context) {
@@ -125,7 +126,7 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
     return;
   }
   auto* const header = reinterpret_cast<SnapshotHeader*>(room.payload);
-  header->tid = own_tid();
+  header->tid = subject.tid;
   header->op = subject.op;
   header->flags = subject.flags | (inside && !whole ? kCutStack : 0);
   header->weight = weight;

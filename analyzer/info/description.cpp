@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "model/operator_hooks.hpp"
+
 namespace lotus::analyzer {
 namespace {
 
@@ -111,6 +113,20 @@ Json damage_json(const Trace& trace, const Reading& reading) {
           {"ranges", ranges}};
 }
 
+// In how many of the batches PyTorch's operators were counted; null where none were at all.
+Json operators_json(const Trace& trace, const KindCounts& counts) {
+  const auto& processes = trace.catalog.processes();
+  const bool any = std::any_of(processes.begin(), processes.end(), [](const auto& process) {
+    const auto& hooks = process.second->hooks;
+    return std::any_of(hooks.begin(), hooks.end(),
+                       [](const auto& hook) { return is_operator_hook(hook.second.library); });
+  });
+  if (!any) return nullptr;
+  const std::uint64_t batches = counts[static_cast<std::size_t>(Kind::fetch)];
+  const std::uint64_t spared = counts[static_cast<std::size_t>(Kind::no_operators)];
+  return {{"batches", batches}, {"observed", batches - std::min(batches, spared)}};
+}
+
 Json records_json(const Trace& trace, const KindCounts& counts) {
   Json json = Json::object();
   for (std::size_t code = 0; code < counts.size(); ++code)
@@ -142,6 +158,7 @@ Json describe(const Trace& trace, const Reading& reading, const KindCounts& coun
   json["clock"] = clock_json(trace);
   json["sampling"] = sampling_json(trace);
   json["frames"] = frames_json(trace);
+  json["operators"] = operators_json(trace, counts);
   json["records"] = records_json(trace, counts);
   json["loaders"] = loaders_json(trace.catalog);
   json["processes"] = Json::array();

@@ -27,6 +27,7 @@ struct OpenSpan {
   bool has_cpu = false;
   bool starved = false;           // fetch: an iterator ended inside it
   bool has_inner = false;         // samples: there are sample spans inside
+  bool no_operators = false;      // fetch: PyTorch's operators are not counted in it
   std::int32_t sample = kNoSpan;  // position in the stack of the outermost sample around it (or itself)
   std::int32_t fetch = kNoSpan;   // of the fetch around it (or itself)
   std::uint64_t start = 0;
@@ -73,6 +74,11 @@ struct Span {
   // Ticks without those of the ops directly inside it.
   std::uint64_t self_ticks() const { return ticks() > data.op_ticks ? ticks() - data.op_ticks : 0; }
   bool is_op() const { return kind() == Kind::op && data.op->role != OpRole::runner; }
+  // Whether PyTorch's operators are counted here. Where they would cost too much, they are in some batches
+  // only.
+  bool counts_operators() const {
+    return data.fetch == kNoSpan || !stream.stack[static_cast<std::size_t>(data.fetch)].no_operators;
+  }
   // For a fetch. One that an exhausted iterable dataset left by StopIteration is `empty`.
   Fetched fetched() const {
     if (ended == Ended::returned) return Fetched::made;

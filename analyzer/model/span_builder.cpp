@@ -92,6 +92,9 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
     case Kind::pin_queued:
       batches_.on_point(stream, record, ticks);
       return visitor_.on_point(stream, record, ticks);
+    case Kind::no_operators:
+      if (innermost != nullptr) innermost->no_operators = true;
+      return;
     case Kind::process_cpu:
       if (innermost == nullptr) return;
       if (innermost->process_cpu_before == kUnknown) innermost->process_cpu_before = record.u[0];

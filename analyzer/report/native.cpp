@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/file_hooks.hpp"
+#include "model/operator_hooks.hpp"
 #include "stats/interval.hpp"
 
 namespace lotus::analyzer {
@@ -16,8 +17,7 @@ void NativeCollector::begin(const Trace& trace) {
 const NativeCollector::HookFacts& NativeCollector::facts_of(const Hook& hook) {
   constexpr double kOperatorPairs = 8;
   const auto [slot, fresh] = hooks_.try_emplace(&hook);
-  if (fresh)
-    slot->second = {is_file_hook(hook.name), hook.library.starts_with("libtorch") ? kOperatorPairs : 1};
+  if (fresh) slot->second = {is_file_hook(hook.name), is_operator_hook(hook.library) ? kOperatorPairs : 1};
   return slot->second;
 }
 

@@ -9,11 +9,18 @@ struct EntryPoint {
   std::uint64_t calls = 0;
   double ns = 0;
   double bytes = 0;
+  bool estimated = false;  // counted in a part of the batches only, and scaled to all
 
   void add(const EntryPoint& other) {
     calls += other.calls;
     ns += other.ns;
     bytes += other.bytes;
+    estimated = estimated || other.estimated;
+  }
+  // What was counted in one of `factor` calls of an operation, taken for all of them.
+  EntryPoint scaled(double factor) const {
+    return {static_cast<std::uint64_t>(static_cast<double>(calls) * factor + 0.5), ns * factor,
+            bytes * factor, true};
   }
 };
 

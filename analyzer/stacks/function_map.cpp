@@ -56,7 +56,7 @@ void MapBuilder::add_op(const OpKey& key, const OpProfile& profile, StackNames& 
   op.wall_ns += profile.wall_ns;
   op.on_behalf += profile.on_behalf;
   op.cut += profile.cut;
-  for (const auto& [name, point] : profile.entry_points) op.entry_points[name].add(point);
+  for (const auto& [name, point] : profile.all_entry_points()) op.entry_points[name].add(point);
   map_.inside.add(profile.all);
   for (const auto& [stack, tally] : profile.stacks) add_stack(building, names.frames_of(stack), tally);
 }

@@ -15,7 +15,10 @@ Json tally_json(const Tally& tally) {
 }
 
 Json entry_json(const EntryPoint& point) {
-  return {{"calls", point.calls}, {"total_s", point.ns / kNsPerS}, {"bytes", point.bytes}};
+  return {{"calls", point.calls},
+          {"total_s", point.ns / kNsPerS},
+          {"bytes", point.bytes},
+          {"estimated", point.estimated}};
 }
 
 Json function_json(const FunctionShare& function) {

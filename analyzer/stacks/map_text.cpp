@@ -74,7 +74,7 @@ std::string functions_text(const OpMap& op, const Terminal& terminal) {
   return table.empty() ? std::string() : table.text(terminal);
 }
 
-// Entry points that were counted, longest first.
+// Entry points that were counted, longest first; with a ~, in a part of the batches.
 std::string entry_points_text(const OpMap& op, const Terminal& terminal) {
   if (op.entry_points.empty()) return {};
   Table table({{.title = "counted", .right = false, .flexible = true, .narrowest = 24},
@@ -88,8 +88,8 @@ std::string entry_points_text(const OpMap& op, const Terminal& terminal) {
   std::stable_sort(points.begin(), points.end(),
                    [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
   for (const auto& [name, point] : points)
-    table.add({escaped(name.first), short_library(name.second), human_count(point.calls),
-               human_time(point.ns),
+    table.add({escaped(name.first), short_library(name.second),
+               (point.estimated ? "~" : "") + human_count(point.calls), human_time(point.ns),
                point.calls == 0 ? "-" : human_time(point.ns / static_cast<double>(point.calls)),
                point.bytes > 0 ? human_bytes(point.bytes) : ""});
   return table.text(terminal);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <lotus/snapshot.hpp>
 
+#include "model/operator_hooks.hpp"
 #include "stacks/frame_table.hpp"
 
 namespace lotus::analyzer {
@@ -64,7 +65,16 @@ void Profile::on_span(const Span& span) {
   OpProfile* profile = profile_of(*span.stream.process, span.data.op);
   if (profile == nullptr) return;
   ++profile->calls;
+  profile->calls_with_operators += span.counts_operators() ? 1 : 0;
   profile->wall_ns += static_cast<double>(trace_.clock.between(span.data.start, span.end));
+}
+
+EntryPoints OpProfile::all_entry_points() const {
+  EntryPoints points = entry_points;
+  const bool partly = calls_with_operators > 0 && calls_with_operators < calls;
+  const double factor = static_cast<double>(calls) / static_cast<double>(calls_with_operators);
+  for (const auto& [name, point] : operators) points[name].add(partly ? point.scaled(factor) : point);
+  return points;
 }
 
 // Fields: hook, calls, ticks, bytes.
@@ -73,7 +83,8 @@ void Profile::on_native(const Stream& stream, const Record& record) {
   OpProfile* profile = profile_of(*stream.process, inside.kind == Kind::op ? inside.op : nullptr);
   const auto hook = stream.process->hooks.find(record.u[0]);
   if (profile == nullptr || hook == stream.process->hooks.end()) return;
-  EntryPoint& point = profile->entry_points[{hook->second.name, base_name(hook->second.library)}];
+  EntryPoints& points = is_operator_hook(hook->second.library) ? profile->operators : profile->entry_points;
+  EntryPoint& point = points[{hook->second.name, base_name(hook->second.library)}];
   point.calls += record.u[1];
   point.ns += static_cast<double>(trace_.clock.duration_ns(record.u[2]));
   point.bytes += static_cast<double>(record.u[3]);

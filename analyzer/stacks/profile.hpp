@@ -45,8 +45,13 @@ struct OpProfile {
   std::uint64_t cut = 0;        // whose stack does not reach up to the operation
   std::unordered_map<std::uint64_t, Tally> stacks;  // by id
   std::uint64_t calls = 0;                          // that ended
-  double wall_ns = 0;                               // of these
-  EntryPoints entry_points;                         // called by the operation itself, not by nested ones
+  std::uint64_t calls_with_operators = 0;           // of these: PyTorch's operators were counted inside
+  double wall_ns = 0;                               // of all
+  EntryPoints entry_points;                         // called by the operation itself, not by nested ones …
+  EntryPoints operators;                            // … and PyTorch's operators, in these calls
+
+  // Both, with the operators taken for all calls.
+  EntryPoints all_entry_points() const;
 };
 
 // How a trace was sampled.

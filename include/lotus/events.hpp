@@ -68,6 +68,7 @@ enum class Shape : std::uint8_t {
   ROW(open,          39, point, "kind:u a:u b:u c:u age:u")    /* chunk start: a span that is open, \
                                                        outermost first; redundant unless chunks are \
                                                        missing before; a, b, c: its fields as coded */\
+  ROW(no_operators,  42, point, "")                 /* in a fetch: PyTorch's operators are not counted in it */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions ---- */                                                                       \

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "clock.hpp"
 #include "config.hpp"
 #include "native/hooks.hpp"
 #include "native/loaded.hpp"
@@ -55,10 +56,42 @@ struct Running {
 constexpr std::uint32_t kMaxNested = 16;
 struct Nesting {
   std::uint32_t depth;
-  bool observed;  // for the rest of this thread's life
+  bool observed;        // our callback is among this thread's
+  std::uint64_t calls;  // of operator_starts(), since then
   Running running[kMaxNested];
 };
 constinit thread_local Nesting nesting{};
+
+// PyTorch itself takes an eighth of a microsecond for each observed operator, nested ones too, which can be
+// more than all else together. Where this would be felt, one batch in a few is observed, and the rest is
+// spared.
+constexpr std::uint64_t kOperatorNs = 400;    // with what it drives out of the caches, see bench/parts
+constexpr std::uint64_t kMostOfBatch = 1000;  // a thousandth of the time
+constexpr std::uint64_t kMostSpared = 64;     // batches in a row, about
+struct Sparing {
+  std::uint64_t iterator;  // whose batches these are: another one's may be quite different
+  std::uint64_t left;      // batches to spare
+  std::uint64_t random;
+};
+constinit thread_local Sparing sparing{};
+
+// Whether the next batch of this iterator is to be spared.
+bool spare_batch(std::uint64_t iterator) {
+  if (sparing.iterator != iterator) sparing = {iterator, 0, sparing.random};
+  if (sparing.left == 0) return false;
+  --sparing.left;
+  return true;
+}
+
+// A batch was observed. The distance to the next one varies, lest it keep step with something in the data.
+void plan_sparing(std::uint64_t ticks, std::uint64_t calls) {
+  const std::uint64_t cost = calls * kOperatorNs * ticks_per_second() / 1'000'000'000u;
+  const std::uint64_t one_in = ticks == 0 ? 1 : (cost * kMostOfBatch + ticks - 1) / ticks;
+  if (one_in <= 1) return;
+  const std::uint64_t mean = (one_in < kMostSpared ? one_in : kMostSpared) - 1;
+  sparing.random = sparing.random * 6364136223846793005u + 1442695040888963407u;
+  sparing.left = mean - mean / 2 + (sparing.random >> 33) % (mean / 2 * 2 + 1);
+}
 
 std::uint32_t hash_of(const char* text) {
   std::uint32_t hash = 0x811c9dc5;
@@ -108,6 +141,7 @@ HookId hook_of(const char* name) {
 void* operator_starts(void** context, const void* function) {
   *context = nullptr;
   Nesting& nested = nesting;
+  ++nested.calls;
   const std::uint32_t level = nested.depth++;
   if (level >= kMaxNested) return context;
   Running& running = nested.running[level];
@@ -168,23 +202,30 @@ bool find_torch() {
 
 }  // namespace
 
-TorchOps::TorchOps() {
+TorchOps::TorchOps(std::uint64_t iterator) {
   if (config.torch_ops == TorchOpsLevel::off || process.off) return;
   nesting.depth = 0;  // one that began here may have ended in another thread
   if (nesting.observed) return;
   if (search != Search::found && (search == Search::failed || !find_torch())) return;
+  const bool automatic = config.torch_ops == TorchOpsLevel::automatic;
+  spared_ = automatic && spare_batch(iterator);
+  if (spared_) return;
   Callback callback{operator_starts, operator_ends, 1.0, {true}, false, false, false};
   handle_ = torch.add(callback);
   generation_ = process.generation;
   nesting.observed = true;
+  nesting.calls = 0;
+  if (automatic) start_ = ticks_now();
 }
 
 TorchOps::~TorchOps() {
+  if (handle_ == 0 || generation_ != process.generation) return;
   // What adding and removing costs is nothing to a batch; in the training process it keeps the training step
   // free of us.
-  if (handle_ == 0 || process.worker || generation_ != process.generation) return;
+  if (process.worker && start_ == 0) return;
   torch.remove(handle_);
   nesting.observed = false;
+  if (start_ != 0) plan_sparing(ticks_now() - start_, nesting.calls);
 }
 
 }  // namespace lotus

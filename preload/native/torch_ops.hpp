@@ -1,20 +1,29 @@
 // PyTorch's operators, through the observers that its own profiler uses (RecordFunction).
 #pragma once
 
+#include <cstdint>
+
 namespace lotus {
 
-// While one exists, operators of this thread are observed. In a worker process the first one stays for good.
-// Needs no GIL. Does nothing where libtorch is not loaded, or too unlike those that are known.
+// While one exists, operators of this thread are observed; unless asked for otherwise (LOTUS_TORCH_OPS), only
+// in as many batches as cost next to nothing. Needs no GIL. Does nothing where libtorch is not loaded, or too
+// unlike those that are known.
 class TorchOps {
  public:
-  TorchOps();
+  // Around the fetch of a batch of this iterator.
+  explicit TorchOps(std::uint64_t iterator);
   ~TorchOps();
   TorchOps(const TorchOps&) = delete;
   TorchOps& operator=(const TorchOps&) = delete;
 
+  // Operators would be observed, but not in this batch.
+  bool spared() const { return spared_; }
+
  private:
   unsigned long handle_ = 0;
   unsigned generation_ = 0;
+  bool spared_ = false;
+  std::uint64_t start_ = 0;  // ticks, where operators are observed in some batches only
 };
 
 }  // namespace lotus

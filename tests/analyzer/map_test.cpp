@@ -249,6 +249,34 @@ TEST_CASE("exact calls and times stand beside the function that they belong to")
   CHECK(read.bytes == 8192);
 }
 
+TEST_CASE("operators counted in some batches are taken for all calls of their operation") {
+  Run run;
+  run.stacks.hook(2, 1, "aten::div", "libtorch_cpu.so");
+  run.stacks.hook(2, 2, "read", "libc.so.6");
+  run.stacks.flush(2);
+  ThreadWriter worker(run.made, 2, 1);
+  for (int i = 0; i < 6; ++i) {
+    const bool counted = i % 3 == 0;
+    worker.record<Kind::fetch>(at(10 + 10 * i), 1, 0, i);
+    if (!counted) worker.record<Kind::no_operators>(at(10 + 10 * i));
+    worker.record<Kind::op>(at(11 + 10 * i), 1);
+    if (counted) worker.record<Kind::native>(at(15 + 10 * i), 1, 5, 1'000'000, 0);
+    worker.record<Kind::native>(at(15 + 10 * i), 2, 3, 500'000, 4096);
+    worker.record<Kind::leave>(at(16 + 10 * i));
+    worker.record<Kind::leave>(at(17 + 10 * i));
+  }
+  worker.flush();
+  const OpMap op = map_of(run.bytes()).ops.at(0);
+  CHECK(op.calls == 6);
+  const EntryPoint& div = op.entry_points.at({"aten::div", "libtorch_cpu.so"});
+  CHECK(div.calls == 30);
+  CHECK(div.ns == 6'000'000);
+  CHECK(div.estimated);
+  const EntryPoint& read = op.entry_points.at({"read", "libc.so.6"});
+  CHECK(read.calls == 18);
+  CHECK(!read.estimated);
+}
+
 TEST_CASE("no samples: the reason in one sentence") {
   const auto text = [](const Bytes& bytes) { return map_text(map_of(bytes), Terminal{.width = 200}); };
   CHECK(text(MadeTrace().bytes).find("recorded without sampling") != std::string::npos);

@@ -31,7 +31,7 @@ def unharmed(bare, traced):
     ({"LOTUS_SAMPLE_HZ": "-1"}, ["LOTUS_SAMPLE_HZ", "-1"]),
     ({"LOTUS_SAMPLE_HZ": "1" * 400}, ["LOTUS_SAMPLE_HZ"]),
     ({"LOTUS_SAMPLE_CLOCK": "sundial"}, ["LOTUS_SAMPLE_CLOCK", "sundial", "timer or perf"]),
-    ({"LOTUS_TORCH_OPS": "some"}, ["LOTUS_TORCH_OPS", "some", "0, top or all"]),
+    ({"LOTUS_TORCH_OPS": "some"}, ["LOTUS_TORCH_OPS", "some", "0, auto, top or all"]),
     ({"LOTUS_AUTOSTART": "\x1b[31m\n", "LOTUS_SAMPLE_HZ": "\udcff"}, ["LOTUS_AUTOSTART", "LOTUS_SAMPLE_HZ"]),
 ])
 def test_nonsense_is_named_and_ignored(setting, words, command, bare, tracer):

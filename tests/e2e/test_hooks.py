@@ -18,7 +18,7 @@ def arrays(tmp_path_factory):
 @pytest.fixture(params=sorted(CASES))
 def run(request, pair, photos, arrays):
     options = ["--arrays", arrays, "--workers", request.param.split("-")[0], *CASES[request.param]]
-    result = pair(request.param, harness.program("hooks", *options, data=photos))
+    result = pair(request.param, harness.program("hooks", *options, data=photos), LOTUS_TORCH_OPS="top")
     result.native = native_reader.entries(result.trace)
     return result
 
@@ -110,6 +110,6 @@ def test_operators_by_level(level, tracer, photos, arrays, profiled):
 
 def test_profiler_of_the_program_sees_the_same(tracer, photos, arrays, profiled, tmp_path):
     options = ["--workers", "0", "--arrays", arrays, "--profile", tmp_path / "operators"]
-    _, trace = tracer.trace(harness.program("hooks", *options, data=photos))
+    _, trace = tracer.trace(harness.program("hooks", *options, data=photos), LOTUS_TORCH_OPS="top")
     assert json.loads((tmp_path / "operators").read_text()) == profiled
     assert operators(native_reader.entries(trace))["sample"]["aten::add"] == 3 * 64

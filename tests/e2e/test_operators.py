@@ -1,0 +1,57 @@
+"""PyTorch's operators: where counting them would be felt they are counted in some batches, and taken for all."""
+import json
+
+import pytest
+
+import harness
+
+
+class Run:
+    def __init__(self, tracer, **environment):
+        outcome, self.trace = tracer.trace(harness.program("operators"), **environment)
+        assert outcome.code == 0, outcome.stderr.decode()
+        self.truth = {(op, name): calls for op, name, calls in json.loads(outcome.stdout)}
+        found = harness.run([harness.ANALYZE, "map", "--full", self.trace.path])
+        self.points = {(op["name"], point["function"]): point
+                       for op in json.loads(found.stdout)["ops"] for point in op["entry_points"]}
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory, tracers):
+    tracers.append(harness.Tracer(tmp_path_factory.mktemp("some")))
+    return Run(tracers[-1])
+
+
+def test_some_batches_stand_for_all(some):
+    dense, even = some.points["Dense", "aten::add"], some.points["Even", "aten::mul"]
+    assert dense["estimated"] and even["estimated"]
+    # The same in each call: known exactly from a few. From 10 to 49 a call: from 100 and more calls, to 10 %.
+    assert even["calls"] == some.truth["Even", "aten::mul"]
+    assert dense["calls"] == pytest.approx(some.truth["Dense", "aten::add"], rel=0.1)
+    assert 0 < even["total_s"] < 60
+
+
+def test_what_costs_little_is_counted_exactly(some):
+    sparse = some.points["Sparse", "aten::full"]
+    assert not sparse["estimated"]
+    assert sparse["calls"] == some.truth["Sparse", "aten::full"]
+
+
+def test_info_says_so(some):
+    operators = some.trace.info["operators"]
+    assert operators["batches"] == 3 * (600 + 12)
+    assert 3 * 12 < operators["observed"] < operators["batches"] / 4
+    assert sum(record["kind"] == "no_operators" for record in some.trace.records) == (
+        operators["batches"] - operators["observed"])
+    text = harness.run([harness.ANALYZE, "info", some.trace.path]).stdout.decode()
+    assert f"PyTorch's operators were counted in {operators['observed']} of" in text
+    text = harness.run([harness.ANALYZE, "map", some.trace.path]).stdout.decode()
+    assert f"~{some.truth['Even', 'aten::mul']:,}" in text
+
+
+def test_all_batches_on_request(tracer):
+    run = Run(tracer, LOTUS_TORCH_OPS="top")
+    for names, calls in run.truth.items():
+        assert run.points[names]["calls"] == calls and not run.points[names]["estimated"], names
+    operators = run.trace.info["operators"]
+    assert operators["observed"] == operators["batches"]
