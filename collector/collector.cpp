@@ -14,10 +14,12 @@ namespace {
 
 // A ring is visited again when it is expected to be this full: seldom, because a visit finds the caches cold,
 // but with room for what comes faster than before.
-constexpr double kFullEnough = 3.0 / 8;
+constexpr double kFullEnough = 1.0 / 4;
 constexpr std::uint64_t kShortestPause = kMillisecond;
-constexpr std::uint64_t kLongestPause = 50 * kMillisecond;
-constexpr std::uint64_t kIdlePause = 100 * kMillisecond;  // nothing came
+constexpr std::uint64_t kBurstPause =
+    5 * kMillisecond;  // definitions came: most come at once, into a small ring
+constexpr std::uint64_t kLongestPause = 20 * kMillisecond;
+constexpr std::uint64_t kIdlePause = 100 * kMillisecond;  // nothing came and nothing waits
 constexpr std::uint64_t kNothingPause = kSecond;          // no traced program at all
 constexpr std::uint64_t kCheckInterval = kSecond;
 constexpr std::uint64_t kLinger = 500 * kMillisecond;
@@ -27,10 +29,11 @@ constexpr std::size_t kClosedShown = 8;
 
 // `elapsed_ns`: in which `filling.grown` came.
 std::uint64_t pause_after(const Filling& filling, std::uint64_t elapsed_ns) {
-  if (filling.grown <= 0) return kIdlePause;
+  if (filling.grown <= 0) return filling.left > 0 ? kLongestPause : kIdlePause;
   const double room = std::max(0.0, kFullEnough - filling.left);
   const double pause = room / filling.grown * static_cast<double>(elapsed_ns);
-  if (pause >= static_cast<double>(kLongestPause)) return kLongestPause;
+  const std::uint64_t longest = filling.definitions ? kBurstPause : kLongestPause;
+  if (pause >= static_cast<double>(longest)) return longest;
   return std::max(kShortestPause, static_cast<std::uint64_t>(pause));
 }
 

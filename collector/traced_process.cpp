@@ -16,7 +16,7 @@ constexpr std::uint64_t kModulePatience = 300 * kMillisecond;
 
 // How long snapshots gather in their ring, or how full it gets: a frame that holds few is mostly header.
 constexpr std::uint64_t kSnapshotPause = kSecond;
-constexpr double kSnapshotShare = 3.0 / 8;  // of the ring
+constexpr double kSnapshotShare = 1.0 / 4;  // of the ring
 
 // `stored` is what `record` says it is, as far as that can be seen without decoding it.
 bool plausible(const RingRecord& record, Bytes stored) {
@@ -80,7 +80,7 @@ Filling TracedProcess::filling() {
     const auto share = [&](std::uint64_t since) {
       return std::min(1.0, static_cast<double>(head - since) / static_cast<double>(ring->bytes()));
     };
-    most.take_most({share(ring->position()), share(*seen)});
+    most.take_most({share(ring->position()), share(*seen), ring == &now_.definitions && head != *seen});
     *seen++ = head;
   }
   return most;

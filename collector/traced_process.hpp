@@ -21,10 +21,12 @@ namespace lotus::collector {
 // shares of its size.
 struct Filling {
   double left = 0, grown = 0;
+  bool definitions = false;  // some came
 
   void take_most(const Filling& other) {
     left = std::max(left, other.left);
     grown = std::max(grown, other.grown);
+    definitions = definitions || other.definitions;
   }
 };
 
