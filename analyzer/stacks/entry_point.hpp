@@ -1,6 +1,8 @@
 // What calls of a native entry point took and moved.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace lotus::analyzer {
@@ -19,8 +21,9 @@ struct EntryPoint {
   }
   // What was counted in one of `factor` calls of an operation, taken for all of them.
   EntryPoint scaled(double factor) const {
-    return {static_cast<std::uint64_t>(static_cast<double>(calls) * factor + 0.5), ns * factor,
-            bytes * factor, true};
+    constexpr double kMost = 9e18;  // more is damage
+    const double all = std::min(static_cast<double>(calls) * factor, kMost);
+    return {static_cast<std::uint64_t>(std::llround(all)), ns * factor, bytes * factor, true};
   }
 };
 

@@ -40,12 +40,14 @@ void mend_frames(Bytes& file, bool sizes) {
 // The samples and operations of one batch.
 void fetch(ThreadWriter& worker, double t, std::uint64_t batch) {
   worker.record<Kind::fetch>(at(t), 0, 0, batch);
+  if (batch % 2 == 1) worker.record<Kind::no_operators>(at(t));
   for (const std::int64_t sample : {0, 1}) {
     const double begin = t + 5 * static_cast<double>(sample);
     worker.record<Kind::sample>(at(begin), static_cast<std::int64_t>(2 * batch) + sample);
     worker.path(at(begin), "/data/" + std::to_string(batch) + ".jpg");
     worker.record<Kind::op>(at(begin), 1);
     worker.record<Kind::native>(at(begin + 1), 1, 4, 300'000, 4096);
+    if (batch % 2 == 0) worker.record<Kind::native>(at(begin + 1), 2, 20, 200'000, 0);
     worker.record<Kind::cpu>(at(begin + 2), 1'500'000);
     worker.record<Kind::leave>(at(begin + 2));
     span<Kind::op>(worker, begin + 2, begin + 4, 2);
@@ -147,6 +149,7 @@ Bytes pipeline_trace() {
     made.op(number, 2, OpRole::transform, "Crop");
     made.op(number, 3, OpRole::collate, "Collation");
     made.define<Kind::hook>(number, at(1), 1, "jpeg_read_header", "libjpeg.so.62");
+    made.define<Kind::hook>(number, at(1), 2, "aten::div", "libtorch_cpu.so.1.13");
     sample_stacks(made, number);
     workers.emplace_back(made, number, 1, 512);
   }
