@@ -16,8 +16,7 @@ namespace {
 // but with room for what comes faster than before.
 constexpr double kFullEnough = 1.0 / 4;
 constexpr std::uint64_t kShortestPause = kMillisecond;
-constexpr std::uint64_t kBurstPause =
-    5 * kMillisecond;  // definitions came: most come at once, into a small ring
+constexpr std::uint64_t kBurstPause = 5 * kMillisecond;  // definitions came: often many, into a small ring
 constexpr std::uint64_t kLongestPause = 20 * kMillisecond;
 constexpr std::uint64_t kIdlePause = 100 * kMillisecond;  // nothing came and nothing waits
 constexpr std::uint64_t kNothingPause = kSecond;          // no traced program at all

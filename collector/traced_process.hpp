@@ -86,6 +86,7 @@ class TracedProcess {
   template <class Take>
   bool read_ring(RingCursor& ring, std::uint64_t limit, Take take);
   bool definitions_may_wait(std::uint64_t now_ns, bool complete);
+  // Since the last time that it was asked.
   Filling filling();
   bool is_new(std::uint32_t stream, std::uint64_t sequence);
   void write_definitions(TraceFile& file, Packer& packer, const DefinitionBody& body,
