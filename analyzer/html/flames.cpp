@@ -1,5 +1,6 @@
 #include "html/flames.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -53,11 +54,10 @@ Json flames_json(const std::vector<FlameOp>& ops, const FrameTable& frames) {
       if (node.ns < kSmallestFlame * op.cpu_ns) continue;  // all below it is smaller still
       numbers.push_back(node.depth);
       numbers.push_back(id_of(node.frame));
-      numbers.push_back(static_cast<std::int64_t>(node.ns / kNsPerUs));
+      numbers.push_back(std::llround(node.ns / kNsPerUs));
     }
-    json["ops"].push_back({{"name", op.name},
-                           {"us", static_cast<std::int64_t>(op.cpu_ns / kNsPerUs)},
-                           {"tree", std::move(numbers)}});
+    json["ops"].push_back(
+        {{"name", op.name}, {"us", std::llround(op.cpu_ns / kNsPerUs)}, {"tree", std::move(numbers)}});
   }
   return json;
 }

@@ -51,9 +51,10 @@ void Profile::on_stack_sample(const Process& process, const Record& record, std:
   const auto& u = record.u;
   OpProfile* profile = profile_of(process, u[1] == 0 ? nullptr : process.ops.find(u[1]));
   if (profile == nullptr) return;
-  constexpr std::uint64_t kMostPeriods = 1 << 20;  // more is damage
+  constexpr std::uint64_t kMostPeriods = 1 << 20;  // more is damage, as are
+  constexpr double kMostNs = 1e12;                 // more than 1,000 s
   const std::uint64_t periods = std::clamp<std::uint64_t>(u[4], 1, kMostPeriods);
-  const double ns = static_cast<double>(periods) * period_of(process);
+  const double ns = std::min(static_cast<double>(periods) * period_of(process), kMostNs);
   profile->all.add(ns);
   profile->stacks[u[2]].add(ns);
   profile->on_behalf += (u[3] & kOnBehalf) != 0 ? 1 : 0;

@@ -277,6 +277,14 @@ TEST_CASE("operators counted in some batches are taken for all calls of their op
   CHECK(!read.estimated);
 }
 
+TEST_CASE("a sample stands for 1,000 s at most: more is damage") {
+  Run run;
+  run.made.define<Kind::sampling>(2, at(1), 199, UINT64_MAX, 1);
+  run.samples(5, 1, {kDecode});
+  run.stacks.flush(2);
+  CHECK(map_of(run.bytes()).ops.at(0).all.cpu_ns == 5e12);
+}
+
 TEST_CASE("no samples: the reason in one sentence") {
   const auto text = [](const Bytes& bytes) { return map_text(map_of(bytes), Terminal{.width = 200}); };
   CHECK(text(MadeTrace().bytes).find("recorded without sampling") != std::string::npos);
