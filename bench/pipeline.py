@@ -7,6 +7,16 @@ from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
 
 
+def photographs(data):
+    """An ImageFolder tree as ImageNet is prepared for training."""
+    return ImageFolder(data, T.Compose([
+        T.RandomResizedCrop(224),
+        T.RandomHorizontalFlip(),
+        T.ToTensor(),
+        T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
+    ]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", required=True, help="an ImageFolder tree")
@@ -16,13 +26,7 @@ def main():
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    dataset = ImageFolder(options.data, T.Compose([
-        T.RandomResizedCrop(224),
-        T.RandomHorizontalFlip(),
-        T.ToTensor(),
-        T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
-    ]))
-    loader = DataLoader(dataset, batch_size=options.batch_size, shuffle=True, num_workers=options.workers)
+    loader = DataLoader(photographs(options.data), batch_size=options.batch_size, shuffle=True, num_workers=options.workers)
     for _ in range(options.epochs):
         for images, labels in loader:
             pass

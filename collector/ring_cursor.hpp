@@ -2,6 +2,7 @@
 // safely in the trace file (RingReader gives them back record by record).
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <lotus/ring.hpp>
 
@@ -30,6 +31,10 @@ class RingCursor {
   std::uint64_t head() const { return __atomic_load_n(&header_->head, __ATOMIC_ACQUIRE); }
   std::uint64_t position() const { return position_; }
   std::uint64_t bytes() const { return bytes_; }
+  // The part of the ring between two positions, 0 to 1.
+  double share(std::uint64_t from, std::uint64_t to) const {
+    return std::min(1.0, static_cast<double>(to - from) / static_cast<double>(bytes_));
+  }
   // False if the ring's tail was not usable when it was found.
   bool found_sound() const { return sound_; }
 

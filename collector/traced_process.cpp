@@ -77,19 +77,14 @@ Filling TracedProcess::filling() {
   std::uint64_t* seen = seen_heads_;
   for (const RingCursor* ring : {&now_.definitions, &now_.events, &now_.snapshots}) {
     const std::uint64_t head = ring->head();
-    const auto share = [&](std::uint64_t since) {
-      return std::min(1.0, static_cast<double>(head - since) / static_cast<double>(ring->bytes()));
-    };
-    most.take_most({share(ring->position()), share(*seen), ring == &now_.definitions && head != *seen});
+    most.take_most({ring->share(ring->position(), head), ring->share(*seen, head),
+                    ring == &now_.definitions && head != *seen});
     *seen++ = head;
   }
   return most;
 }
 
-double TracedProcess::fill() const {
-  const std::uint64_t waiting = now_.events.head() - now_.events.position();
-  return std::min(1.0, static_cast<double>(waiting) / static_cast<double>(now_.events.bytes()));
-}
+double TracedProcess::fill() const { return now_.events.share(now_.events.position(), now_.events.head()); }
 
 void TracedProcess::announce(TraceFile& file) {
   if (now_.announced) return;
@@ -181,8 +176,7 @@ void TracedProcess::gather_chunks(TraceFile& file, std::uint64_t limit) {
 bool TracedProcess::snapshots_are_due(std::uint64_t limit, std::uint64_t now_ns) {
   const std::uint64_t waiting = limit - now_.snapshots.position();
   if (snapshots_since_ns_ == 0) snapshots_since_ns_ = now_ns;
-  return waiting == 0 || dead_ ||
-         static_cast<double>(waiting) > kSnapshotShare * static_cast<double>(now_.snapshots.bytes()) ||
+  return waiting == 0 || dead_ || now_.snapshots.share(now_.snapshots.position(), limit) > kSnapshotShare ||
          now_ns - snapshots_since_ns_ >= kSnapshotPause;
 }
 

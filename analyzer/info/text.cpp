@@ -82,7 +82,7 @@ std::string counts_text(const Json& counts, const char* what, const Terminal& te
   return table.text(terminal);
 }
 
-std::string hooks_text(const Json& hooks, const std::string& observed, const Terminal& terminal) {
+std::string hooks_text(const Json& hooks, const Terminal& terminal) {
   Table table({{.title = "name", .right = false},
                {.title = "library", .right = false, .flexible = true},
                {"calls"},
@@ -93,14 +93,14 @@ std::string hooks_text(const Json& hooks, const std::string& observed, const Ter
     table.add({text_of(hook["name"]), text_of(hook["library"]), count(hook["calls"]),
                human_time(hook["total_s"].get<double>() * 1e9), bytes > 0 ? human_bytes(bytes) : ""});
   }
-  return table.text(terminal) + (observed.empty() ? "" : observed + "\n");
+  return table.text(terminal);
 }
 
 // What is to be said of operators where not all batches were observed.
 std::string observed_operators(const Json& operators) {
   if (operators.is_null() || operators["batches"] == operators["observed"]) return {};
   return fmt::format(
-      "PyTorch's operators were counted in {} of {} batches; LOTUS_TORCH_OPS=top counts them in all.",
+      "PyTorch's operators were counted in {} of {} batches; LOTUS_TORCH_OPS=top counts them in all.\n",
       count(operators["observed"]), count(operators["batches"]));
 }
 
@@ -159,7 +159,7 @@ std::string description_text(const Json& json, const Terminal& terminal) {
   if (!json["loaders"].empty()) out += section(terminal, "Loaders", loaders_text(json, terminal));
   if (!json["hooks"].empty())
     out += section(terminal, "Native entry points  inside the pipeline; times include those below",
-                   hooks_text(json["hooks"], observed_operators(json["operators"]), terminal));
+                   hooks_text(json["hooks"], terminal) + observed_operators(json["operators"]));
   out += section(terminal, "Records", counts_text(json["records"], "kind", terminal));
   out += section(terminal, "Frames", counts_text(json["frames"], "type", terminal));
   if (json["damaged"]["count"].get<std::uint64_t>() > 0)

@@ -51,8 +51,9 @@ void Profile::on_stack_sample(const Process& process, const Record& record, std:
   const auto& u = record.u;
   OpProfile* profile = profile_of(process, u[1] == 0 ? nullptr : process.ops.find(u[1]));
   if (profile == nullptr) return;
-  constexpr std::uint64_t kMostPeriods = 1 << 20;  // more is damage, as are
-  constexpr double kMostNs = 1e12;                 // more than 1,000 s
+  // More is damage.
+  constexpr std::uint64_t kMostPeriods = 1 << 20;
+  constexpr double kMostNs = 1e12;
   const std::uint64_t periods = std::clamp<std::uint64_t>(u[4], 1, kMostPeriods);
   const double ns = std::min(static_cast<double>(periods) * period_of(process), kMostNs);
   profile->all.add(ns);
