@@ -21,6 +21,8 @@ struct Stack {
   std::uint8_t* memory;
 };
 constinit Stack stacks[kStacks] = {};
+constexpr std::uint32_t kLooks = 8;
+constinit std::uint32_t looked_at = 0;
 constinit pid_t home = 0;  // the process whose threads have them: a child of vfork is another
 constinit thread_local Stack* mine = nullptr;         // also where the program has given the thread one
 constinit thread_local std::uintptr_t beginning = 0;  // of this thread's own stack, which grows downwards
@@ -35,9 +37,13 @@ std::uint32_t owner_of(const Stack& stack) { return __atomic_load_n(&stack.owner
 Stack* take_stack(std::uint32_t tid) {
   for (Stack& stack : stacks)
     if (take(stack, 0, tid)) return &stack;
-  for (Stack& stack : stacks)
+  // All are in use: a few are looked at, others by the next thread.
+  const std::uint32_t first = __atomic_fetch_add(&looked_at, kLooks, __ATOMIC_RELAXED);
+  for (std::uint32_t i = 0; i < kLooks; ++i) {
+    Stack& stack = stacks[(first + i) % kStacks];
     if (const std::uint32_t owner = owner_of(stack); thread_is_gone(owner) && take(stack, owner, tid))
       return &stack;
+  }
   return nullptr;
 }
 

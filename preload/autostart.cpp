@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -118,6 +119,23 @@ int become_collector(void*) {
   _exit(127);
 }
 
+// A process that adopts its descendants' children would get the collector, and wait for it as for its own.
+class NoSubreaper {
+ public:
+  NoSubreaper() {
+    if (prctl(PR_GET_CHILD_SUBREAPER, &was_, 0, 0, 0) == 0 && was_ != 0)
+      prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+  }
+  ~NoSubreaper() {
+    if (was_ != 0) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  }
+  NoSubreaper(const NoSubreaper&) = delete;
+  NoSubreaper& operator=(const NoSubreaper&) = delete;
+
+ private:
+  int was_ = 0;
+};
+
 // In between, so that the collector is reparented as soon as this one ends.
 int start_collector(void*) {
   clone(become_collector, launch.inner_stack + kStackBytes, CLONE_VM | CLONE_VFORK, nullptr);
@@ -143,6 +161,7 @@ Collector ensure_collector() {
   sigset_t saved;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &saved);
+  const NoSubreaper no_subreaper;
   // Exit signal 0: the parent gets no SIGCHLD, and its own wait() calls never see this child.
   const int child = clone(start_collector, launch.outer_stack + kStackBytes, CLONE_VM | CLONE_VFORK, nullptr);
   if (child > 0) {

@@ -1,5 +1,11 @@
 #include "clock.hpp"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "session.hpp"
@@ -32,6 +38,18 @@ ClockPair clock_pair() {
     best = {before + width / 2, realtime};
   }
   return best;
+}
+
+std::uint64_t core_wait_ns() {
+  const int saved = errno;
+  // The system call itself: the interposed open and read count the program's files.
+  char text[96] = {};  // time on a core, run delay, time slices
+  const long file = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  const long size = file >= 0 ? syscall(SYS_read, file, text, sizeof text - 1) : 0;
+  if (file >= 0) syscall(SYS_close, file);
+  errno = saved;
+  const char* second = size > 0 ? std::strchr(text, ' ') : nullptr;
+  return second != nullptr ? std::strtoull(second, nullptr, 10) : UINT64_MAX;
 }
 
 void choose_clock() {

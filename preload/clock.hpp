@@ -31,6 +31,10 @@ inline std::uint64_t ticks_now() {
 // CPU time of the calling thread, ns. A system call: about 0.4 µs.
 inline std::uint64_t cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
+// How long the calling thread has waited for a core so far although it could have run, ns; UINT64_MAX: the
+// kernel does not say. Reads a file of /proc: about 4 µs.
+std::uint64_t core_wait_ns();
+
 // CPU time of all threads of the process, ns. A system call.
 inline std::uint64_t process_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 

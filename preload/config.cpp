@@ -1,10 +1,14 @@
 #include "config.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +25,14 @@ constinit ino_t stderr_inode = 0;
 const char* value_of(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+// A copy of the value; nullptr: it is not set.
+const char* kept_value_of(const char* name, char (&copy)[kMostPath]) {
+  const char* value = value_of(name);
+  if (value == nullptr) return nullptr;
+  std::snprintf(copy, sizeof copy, "%s", value);
+  return copy;
 }
 
 void complain(const char* name, const char* value, const char* expected) {
@@ -52,11 +64,39 @@ unsigned read_number(const char* name, unsigned high, const char* expected, unsi
   return fallback;
 }
 
+// Nobody reads any more what is written, or a terminal stops those in its background that write: neither may
+// end or stop the program.
+class Unsignalled {
+ public:
+  Unsignalled() {
+    sigset_t pending;
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGPIPE);
+    sigaddset(&set_, SIGTTOU);
+    syscall(SYS_rt_sigpending, &pending, sizeof(std::uint64_t));
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &set_, &saved_);
+  }
+  ~Unsignalled() {
+    const timespec now{};
+    sigdelset(&set_, SIGTTOU);
+    if (!was_pending_) syscall(SYS_rt_sigtimedwait, &set_, nullptr, &now, sizeof(std::uint64_t));
+    pthread_sigmask(SIG_SETMASK, &saved_, nullptr);
+  }
+  Unsignalled(const Unsignalled&) = delete;
+  Unsignalled& operator=(const Unsignalled&) = delete;
+
+ private:
+  sigset_t set_, saved_;
+  bool was_pending_ = false;
+};
+
 void write_line(int descriptor, const char* line) {
   char text[4400];
   const int size = std::snprintf(text, sizeof text, "lotus: %s\n", line);
   if (size <= 0) return;
   const size_t bytes = static_cast<size_t>(size) < sizeof text ? static_cast<size_t>(size) : sizeof text - 1;
+  const Unsignalled unsignalled;
   // A line that cannot be written is not worth more than the attempt.
   [[maybe_unused]] const ssize_t written = write(descriptor, text, bytes);
 }
@@ -83,9 +123,9 @@ SampleClock read_sample_clock() {
 
 void read_config() {
   config = Config{};
-  config.output = value_of("LOTUS_OUTPUT");
-  config.directory = value_of("LOTUS_DIR");
-  config.log = value_of("LOTUS_LOG");
+  config.output = kept_value_of("LOTUS_OUTPUT", config.output_text);
+  config.directory = kept_value_of("LOTUS_DIR", config.directory_text);
+  config.log = kept_value_of("LOTUS_LOG", config.log_text);
   config.autostart = read_switch("LOTUS_AUTOSTART", true);
   config.off = read_switch("LOTUS_OFF", false);
   config.torch_ops = read_torch_ops();

@@ -10,6 +10,8 @@ enum class TorchOpsLevel { off, automatic, top, all };
 // What stack samples are taken by; perf's clock only where it is permitted (thread_clock.hpp).
 enum class SampleClock { timer, perf };
 
+inline constexpr int kMostPath = 4096;
+
 struct Config {
   const char* output = nullptr;     // LOTUS_OUTPUT; nullptr: named after the program
   const char* directory = nullptr;  // LOTUS_DIR; nullptr: the first usable of the defaults
@@ -19,6 +21,8 @@ struct Config {
   unsigned sample_hz = 199;         // LOTUS_SAMPLE_HZ; 0: no stack sampling
   SampleClock sample_clock = SampleClock::timer;       // LOTUS_SAMPLE_CLOCK
   TorchOpsLevel torch_ops = TorchOpsLevel::automatic;  // LOTUS_TORCH_OPS
+  // Copies: programs that change their title write over the environment's memory.
+  char output_text[kMostPath] = {}, directory_text[kMostPath] = {}, log_text[kMostPath] = {};
   char complaint[256] = {};  // what was wrong with a value, for the one line; "" if nothing
 };
 

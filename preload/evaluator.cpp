@@ -126,7 +126,7 @@ void tangle() {
   if (!here.tangled) note("a thread's calls do not nest (greenlets?): it is no more recorded");
   here.tangled = true;
   here.context = nullptr;
-  here.sample = nullptr;
+  here.in_sample = false;
   here.calls = nullptr;
 }
 

@@ -107,11 +107,11 @@ struct Context {
   bool iterable = false;      // fetch: from an iterable dataset
   bool sampled = false;       // fetch: a sample was made; what comes next is the collate function
   bool batched = false;       // sample: in fact all samples of a batch at once, __getitems__
-  bool path_known = false;    // sample
   bool guessed = false;       // op: the first frame of a sample, called by no runner
   std::uint8_t depth = 0;     // runner: unmatched frames between it and here
   std::uint8_t expanded = 0;  // sample: helper methods of the dataset that were opened up
   Context* up = nullptr;
+  // Held for the life of the ContextScope: what runs may let go of them.
   py::Object* self = nullptr;      // fetch: the dataset; sample: the dataset; runner, op: the callable
   py::Object* items = nullptr;     // runner, sample: the container of callables, or nullptr
   py::Object* collate = nullptr;   // fetch
@@ -125,7 +125,13 @@ struct BatchName {
   std::uint64_t iterator = 0, reset = 0, batch = 0;
 };
 
-struct Receiving;
+// A Queue.get that is under way, and what it turned into.
+struct Receiving {
+  bool begun = false;
+  bool unpickling = false;
+  Span span{};
+  std::uint64_t bytes = 0;
+};
 
 // What this thread is doing, as far as Python frames told.
 struct PythonThread {
@@ -136,13 +142,14 @@ struct PythonThread {
   std::uint64_t serials{};
   bool tangled{};             // see tangle()
   const PythonCall* calls{};  // inside the pipeline, innermost first
-  Context* sample{};          // the innermost sample being made
+  bool in_sample{};           // a sample is being made, …
+  bool path_known{};          // … and its file is known
   const Call* worker{};       // the frame of _worker_loop, in a worker's main thread
   std::uint64_t worker_reset{};
   BatchName batch{};  // num_workers=0: the batch being made
   bool batch_known{};
   Iterator* getting{};           // inside _get_data, or the pin thread's iterator
-  Receiving* receiving{};        // inside Queue.get of the result queue
+  Receiving receiving{};         // inside Queue.get of the result queue
   const Call* pin_loop{};        // the frame of _pin_memory_loop
   const Call* pin_step{};        // the frame of its do_one_step
   bool pinned{};                 // this step pinned a batch, …
@@ -168,12 +175,23 @@ class ContextScope {
  public:
   explicit ContextScope(Context& context)
       : context_(context), outer_serial_(here.context_serial), generation_(process.generation) {
+    py::api.Py_IncRef(context.self);
+    py::api.Py_IncRef(context.items);
     context.up = here.context;
     context.serial = ++here.serials;
     here.context = &context;
     here.context_serial = context.serial;
   }
   ~ContextScope() {
+    leave();
+    py::api.Py_DecRef(context_.items);
+    py::api.Py_DecRef(context_.self);
+  }
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  void leave() {
     if (generation_ != process.generation) return;
     if (here.context == &context_ && here.context_serial == context_.serial) {
       here.context = context_.up;
@@ -182,10 +200,7 @@ class ContextScope {
       tangle();
     }
   }
-  ContextScope(const ContextScope&) = delete;
-  ContextScope& operator=(const ContextScope&) = delete;
 
- private:
   Context& context_;
   std::uint64_t outer_serial_;
   std::uint32_t generation_;

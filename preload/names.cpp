@@ -12,7 +12,7 @@ struct Definition {
   OpRole role{};
   std::uint32_t name_hash = 0;  // tells a reused address apart
   std::uint32_t id = 0;
-  std::uint32_t count = 0;
+  std::uint32_t unmeasured = 0;  // calls to let pass before one's CPU time is measured
   std::uint64_t mean_ticks = 0;
 };
 // Open addressing; ids count the entries made.
@@ -135,6 +135,17 @@ std::uint32_t define_type(const Call& call, py::Type* type, Definition& entry, O
   return add(entry, type, role, name_hash, text);
 }
 
+// Another code object may have lain at this address before.
+std::uint32_t hash_code(py::Object* code) {
+  const Owned name(
+      py::api.PyObject_GetAttr(code, py::layout->minor >= 11 ? names.co_qualname : names.co_name));
+  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
+  const Owned line(py::api.PyObject_GetAttr(code, names.co_firstlineno));
+  py::api.PyErr_Clear();
+  const auto number = static_cast<std::uint32_t>(integer_of(line.get(), 0));
+  return (hash_text(text_of(name.get())) * 31 + hash_text(text_of(file.get()))) * 31 + number;
+}
+
 bool is_callable_object(py::Object* callable) {
   return callable != nullptr && !py::is_exactly(callable, py::api.PyFunction_Type) &&
          !py::is_exactly(callable, py::api.PyMethod_Type) &&
@@ -153,7 +164,8 @@ std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role) {
     if (!by_class || entry.name_hash == hash_text(py::type_name(py::type_of(callable)))) return entry.id;
   }
   if (current_thread() == nullptr) return 0;
-  const std::uint32_t name_hash = by_class ? hash_text(py::type_name(py::type_of(callable))) : 0;
+  const std::uint32_t name_hash =
+      by_class ? hash_text(py::type_name(py::type_of(callable))) : hash_code(call.code);
   Definition* entry = find_entry(key, role, name_hash);
   if (entry == nullptr) return 0;
   std::uint32_t id = entry->id;
@@ -193,20 +205,28 @@ bool measure_this(std::uint32_t definition) {
   // operation that is shorter than a slice, the clock would move time from operations to what lies between
   // them.
   constexpr std::uint64_t kLongTicks = 1'000'000;  // some 6 ms
-  constexpr std::uint64_t kSeldom = 16;
+  constexpr std::uint64_t kSeldom = 32;
   const std::uint64_t mean = entry->mean_ticks;
-  std::uint64_t every = 1;
-  if (mean != 0 && mean <= kLongTicks) {
-    every += kReadsTicks * kShare / mean;
-    if (every < kSeldom) every = kSeldom;
+  if (mean == 0) return false;  // the first call of a process is like no other
+  if (mean > kLongTicks) return true;
+  if (entry->unmeasured > 0) {
+    --entry->unmeasured;
+    return false;
   }
-  return entry->count++ % every == 0;
+  const std::uint64_t cost = kReadsTicks * kShare / mean;
+  const std::uint64_t every = cost < kSeldom ? kSeldom : cost;
+  // The distance varies: workers that live for an epoch would else measure the same places in each.
+  entry->unmeasured = static_cast<std::uint32_t>((ticks_now() * 0x9e3779b97f4a7c15 >> 32) % (2 * every - 1));
+  return true;
 }
 
 void learn_duration(std::uint32_t definition, std::uint64_t ticks) {
   Definition* entry = definition < kMaxDefinitions ? by_id[definition] : nullptr;
   if (entry == nullptr) return;
-  entry->mean_ticks = entry->mean_ticks == 0 ? ticks : (entry->mean_ticks * 15 + ticks) / 16;
+  // Follows short calls faster than long ones: the first call is often slow, others lose their core for a
+  // while.
+  const std::uint64_t mean = entry->mean_ticks;
+  entry->mean_ticks = mean == 0 ? ticks : ticks < mean ? (mean + ticks) / 2 : (mean * 15 + ticks) / 16;
 }
 
 std::uint32_t define_code(const Call& call) {

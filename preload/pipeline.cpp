@@ -26,7 +26,8 @@ py::Object* run_opaque(const Call& call) {
 py::Object* run_operation(const Call& call, std::uint32_t definition, Context& context) {
   const Span span = enter<Kind::op>(definition);
   if (call.entry != 0) mark_entry(span, call.entry);
-  if (measure_this(definition)) measure_cpu(span);
+  // What a runner takes is the sum of its operations.
+  if (context.kind != Context::Kind::runner && measure_this(definition)) measure_cpu(span);
   const std::uint64_t begin = ticks_now();
   py::Object* result = nullptr;
   {
@@ -150,6 +151,8 @@ py::Object* below_first_frame(Call& call, py::Object* first, const Context& cont
   py::Object* given = context.keeper != nullptr ? match_kept(*context.keeper, call, first) : nullptr;
   if (given != nullptr) return run_callable(call, given, first, OpRole::transform);
   if (!keeps_callables(call, first)) return call.run();
+  py::api.Py_IncRef(first);
+  const Owned held(first);
   const Keeper keeper{call.info, call.code, first};
   Context inner = context;
   inner.keeper = &keeper;
@@ -266,8 +269,7 @@ void keep_datasets_visible(py::Object* dataset) {
 }
 
 void note_path(py::Object* path) {
-  Context* sample = here.tangled ? nullptr : here.sample;
-  if (sample == nullptr || sample->path_known || path == nullptr) return;
+  if (here.tangled || !here.in_sample || here.path_known || path == nullptr) return;
   std::string_view text = text_of(path);
   if (is_no_data(text)) return;
   if (!text.empty()) {
@@ -278,14 +280,13 @@ void note_path(py::Object* path) {
     text = text_of(encoded.get());
     record_path(text.data(), text.size());
   }
-  sample->path_known = !text.empty();
+  here.path_known = !text.empty();
 }
 
 void note_opened(const char* path) {
   constexpr std::string_view kStarts[] = {"/etc/", "/usr/lib/", "/usr/share/zoneinfo/", "/usr/share/locale/"};
-  Context* sample = here.tangled ? nullptr : here.sample;
   Thread* thread = local.thread;
-  if (sample == nullptr || sample->path_known || thread == nullptr) return;
+  if (here.tangled || !here.in_sample || here.path_known || thread == nullptr) return;
   const std::string_view text(path);
   if (text.empty() || is_no_data(text)) return;
   for (const auto start : kStarts)
@@ -293,7 +294,7 @@ void note_opened(const char* path) {
   const std::size_t bytes = text.size() < kMaxPath ? text.size() : kMaxPath;
   std::memcpy(thread->opened, path, bytes);
   thread->opened_bytes = static_cast<std::uint32_t>(bytes);
-  sample->path_known = true;
+  here.path_known = true;
 }
 
 py::Object* run_sample(Call& call, std::int64_t index) {
@@ -305,7 +306,8 @@ py::Object* run_sample(Call& call, std::int64_t index) {
   py::Object* result = nullptr;
   {
     const ContextScope scope(context);
-    const Setting setting(here.sample, &context);
+    const Setting setting(here.in_sample, true);
+    const Setting path(here.path_known, false);
     result = call.run();
   }
   Kind kind = how_left(result);

@@ -6,13 +6,6 @@
 
 namespace lotus {
 
-// A Queue.get that is under way, and what it turned into.
-struct Receiving {
-  bool unpickling = false;
-  Span span;
-  std::uint64_t bytes = 0;
-};
-
 namespace {
 
 // (batch, data) as a worker puts it into its result queue.
@@ -84,13 +77,14 @@ py::Object* send_bytes(Call& call) {
 }
 
 py::Object* queue_get(Call& call) {
-  if (here.getting == nullptr || here.receiving != nullptr) return call.run();
+  if (here.getting == nullptr || here.receiving.begun) return call.run();
   Receiving receiving;
   const Span span = enter<Kind::receive>(here.getting->id);
   py::Object* result = nullptr;
   {
-    const Setting setting(here.receiving, &receiving);
+    const Setting setting(here.receiving, Receiving{true});
     result = call.run();
+    if (span.generation == process.generation) receiving = here.receiving;
   }
   if (receiving.unpickling) {
     if (result != nullptr) point<Kind::bytes>(receiving.bytes);
@@ -103,21 +97,19 @@ py::Object* queue_get(Call& call) {
 
 // What follows the arrival of the bytes, up to the end of Queue.get, is unpickling.
 py::Object* recv_bytes(Call& call) {
-  Receiving* receiving = here.receiving;
   py::Object* result = call.run();
-  if (receiving == nullptr || receiving->unpickling || result == nullptr || here.getting == nullptr)
-    return result;
-  receiving->bytes = size_of(result);
-  receiving->unpickling = true;
-  receiving->span = enter<Kind::deserialize>(here.getting->id);
+  Receiving& receiving = here.receiving;
+  if (!receiving.begun || receiving.unpickling || result == nullptr || here.getting == nullptr) return result;
+  receiving.bytes = size_of(result);
+  receiving.unpickling = true;
+  receiving.span = enter<Kind::deserialize>(here.getting->id);
   return result;
 }
 
 py::Object* rebuild_storage(Call& call) {
-  Receiving* receiving = here.receiving;
-  if (receiving != nullptr && receiving->unpickling) {
+  if (here.receiving.unpickling) {
     const std::int64_t bytes = integer_of(role_local(call, 0), 0);
-    receiving->bytes += static_cast<std::uint64_t>(bytes < 0 ? 0 : bytes);
+    here.receiving.bytes += static_cast<std::uint64_t>(bytes < 0 ? 0 : bytes);
   }
   return call.run();
 }

@@ -30,6 +30,27 @@ void close_native_collate(const Context& context, Thread* thread) {
   leave(span, Kind::leave);
 }
 
+// How long a fetch waits for a core: tells sleeping from competing with other programs. Two reads would be
+// felt in short fetches: they are made where this thread's last one was long.
+class CoreWait {
+ public:
+  CoreWait()
+      : before_(last_fetch_ticks * 100 > ticks_per_second() ? core_wait_ns() : UINT64_MAX),
+        start_(ticks_now()) {}
+  // The fetch is over, its span still open.
+  void end() const {
+    last_fetch_ticks = ticks_now() - start_;
+    if (before_ == UINT64_MAX) return;
+    const std::uint64_t after = core_wait_ns();
+    if (after != UINT64_MAX && after >= before_) point<Kind::core_wait>(after - before_);
+  }
+
+ private:
+  static constinit thread_local std::uint64_t last_fetch_ticks;
+  std::uint64_t before_, start_;
+};
+constinit thread_local std::uint64_t CoreWait::last_fetch_ticks = 0;
+
 }  // namespace
 
 py::Object* worker_loop(Call& call) {
@@ -61,6 +82,7 @@ py::Object* fetch(Call& call) {
   const TorchOps operators(name.iterator);
   const Span span = enter<Kind::fetch>(name.iterator, name.reset, name.batch);
   if (operators.spared()) point<Kind::no_operators>();
+  const CoreWait core_wait;
   measure_cpu(span);
   const Owned dataset(plain_attribute(fetcher, names.dataset));
   const Owned collate(plain_attribute(fetcher, names.collate_fn));
@@ -74,11 +96,12 @@ py::Object* fetch(Call& call) {
   py::Object* result = nullptr;
   {
     const ContextScope scope(context);
-    const Setting sample(here.sample, static_cast<Context*>(nullptr));
+    const Setting sample(here.in_sample, false);
     const Setting known(here.batch_known, false);
     result = call.run();
   }
   if (result != nullptr) close_native_collate(context, current_thread());
+  if (span.generation == process.generation) core_wait.end();
   leave(span, how_left(result));
   if (span.generation == process.generation && here.context == nullptr) {
     if (Thread* thread = current_thread()) end_batch(*thread);

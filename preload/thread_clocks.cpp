@@ -1,6 +1,7 @@
 #include "thread_clocks.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,6 +23,14 @@ struct Armed {
 };
 constinit Armed armed[kMaxThreads] = {};
 constinit std::size_t count = 0;
+constinit std::size_t most = kMaxThreads;
+
+// Each timer takes one of the signals that all of a user's processes may have pending.
+std::size_t most_timers() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_SIGPENDING, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMaxThreads;
+  return std::size_t{limit.rlim_cur / 8} < kMaxThreads ? std::size_t{limit.rlim_cur / 8} : kMaxThreads;
+}
 
 void stop(std::size_t at) {
   armed[at].kind->stop(armed[at].clock);
@@ -29,7 +38,7 @@ void stop(std::size_t at) {
 }
 
 void start(int tid, const ThreadClock& wanted, int signal, std::uint64_t period_ns) {
-  if (count == kMaxThreads || !has_alternate_stack(static_cast<std::uint32_t>(tid))) return;
+  if (count >= most || !has_alternate_stack(static_cast<std::uint32_t>(tid))) return;
   const ThreadClock* const kinds[] = {&wanted, &kCpuTimer};
   for (const ThreadClock* kind : kinds) {
     const std::uintptr_t clock = kind->start(tid, signal, period_ns);
@@ -70,6 +79,7 @@ int number(const char* text) {
 
 void arm_threads(const ThreadClock& kind, int signal, std::uint64_t period_ns) {
   const int saved = errno;
+  most = most_timers();
   // The system call itself: the interposed open counts the program's files.
   const auto tasks =
       static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

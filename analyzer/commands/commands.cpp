@@ -7,6 +7,7 @@
 #include <string>
 
 #include "commands/command.hpp"
+#include "commands/growing.hpp"
 #include "model/model.hpp"
 #include "text/escape.hpp"
 #include "text/progress.hpp"
@@ -80,16 +81,26 @@ constexpr Command kCommands[] = {
      prepare_redact},
 };
 
+// Made of another trace, for others.
+bool is_copy(const fs::path& path) {
+  const fs::path kind = path.stem().extension();
+  return kind == ".recovered" || kind == ".redacted";
+}
+
+// Copies only where there is nothing else.
 std::string newest_here() {
   std::string newest;
   fs::file_time_type latest{};
+  bool copy = false;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(".", error)) {
     std::error_code ignored;
     if (entry.path().extension() != kTraceSuffix || !entry.is_regular_file(ignored)) continue;
     const auto written = entry.last_write_time(ignored);
-    if (!newest.empty() && written <= latest) continue;
+    const bool better = is_copy(entry.path()) == copy ? written > latest : copy;
+    if (!newest.empty() && !better) continue;
     newest = entry.path().filename().string();
+    copy = is_copy(entry.path());
     latest = written;
   }
   return newest;
@@ -120,6 +131,7 @@ void add_traces(CLI::App& app, std::vector<std::string>& traces) {
 }
 
 std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
+  for (const std::string& path : named) wait_until_closed(path);
   if (!named.empty()) return named;
   const std::string newest = newest_here();
   if (newest.empty())
@@ -127,6 +139,7 @@ std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
         fmt::format("no *{} in the working directory; name a trace, or make one with "
                     "LD_PRELOAD=…/liblotus.so python train.py",
                     kTraceSuffix));
+  wait_until_closed(newest);
   return {newest};
 }
 

@@ -1,14 +1,11 @@
 // `recover`: a whole trace from what is left of a damaged one.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "commands/command.hpp"
+#include "commands/growing.hpp"
 #include "commands/trace_copy.hpp"
 #include "recover/account.hpp"
 #include "text/escape.hpp"
@@ -26,13 +23,9 @@ struct Options {
   bool force = false;
 };
 
-// A collector holds a lock on the trace that it writes.
 void refuse_growing(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return;  // said when it is opened to be read
-  const bool held = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(file);
-  if (held)
+  wait_until_closed(path);
+  if (is_being_written(path))
     throw Unusable(fmt::format("{}: a collector is still writing it; wait for its end, or read it as it is",
                                escaped(path)));
 }
@@ -50,7 +43,7 @@ void recover(const Options& options) {
   refuse_growing(options.trace);
   const Source source(options.trace);
   const Contents contents(source);
-  Output out(output, options.force);
+  Output out = Output::of_owner(output, options.force);
   const Rebuilt rebuilt = write_recovered(source, contents, out);
   out.close();
   const auto account = account_json(source, output, contents, rebuilt);

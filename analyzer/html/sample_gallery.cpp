@@ -59,8 +59,10 @@ void SampleGallery::on_span(const Span& span) {
     sample.bytes = std::exchange(read->second, 0);
     ++with_bytes_;
   }
+  sample.first = span.is_workers_first();
   ++seen_;
-  keep_slow(sample, span);
+  firsts_ += sample.first;
+  keep_slow(sample, span, sample.first ? slow_firsts_ : slowest_);
   keep(sample, span);
 }
 
@@ -77,8 +79,8 @@ void SampleGallery::keep(Sample sample, const Span& span) {
   chosen_[place] = std::move(sample);
 }
 
-void SampleGallery::keep_slow(Sample sample, const Span& span) {
-  if (slowest_.size() == kSlowest && sample.ns <= slowest_.back().ns) return;
+void SampleGallery::keep_slow(Sample sample, const Span& span, std::vector<Sample>& slowest) {
+  if (slowest.size() == kSlowest && sample.ns <= slowest.back().ns) return;
   const Process& process = *span.stream.process;
   sample.index = static_cast<std::int64_t>(span.data.fields[0]);
   sample.pid = process.pid;
@@ -86,14 +88,24 @@ void SampleGallery::keep_slow(Sample sample, const Span& span) {
   sample.op = name_of(span.data.op);
   if (span.data.has_path) sample.path = span.stream.sample_path;
   const auto slower = [](const Sample& a, const Sample& b) { return a.ns > b.ns; };
-  slowest_.insert(std::upper_bound(slowest_.begin(), slowest_.end(), sample, slower), std::move(sample));
-  if (slowest_.size() > kSlowest) slowest_.pop_back();
+  slowest.insert(std::upper_bound(slowest.begin(), slowest.end(), sample, slower), std::move(sample));
+  if (slowest.size() > kSlowest) slowest.pop_back();
+}
+
+std::vector<SampleGallery::Sample> SampleGallery::slowest() const {
+  std::vector<Sample> all = slowest_;
+  const std::size_t room = std::min(slow_firsts_.size(), kSlowest - all.size());
+  all.insert(all.end(), slow_firsts_.begin(), slow_firsts_.begin() + static_cast<std::ptrdiff_t>(room));
+  std::stable_sort(all.begin(), all.end(), [](const Sample& a, const Sample& b) { return a.ns > b.ns; });
+  return all;
 }
 
 nlohmann::ordered_json SampleGallery::json() const {
-  nlohmann::ordered_json json = {{"seen", seen_}, {"with_bytes", with_bytes_}, {"ops", ops_}};
+  const std::uint64_t left_out = firsts_ < seen_ ? firsts_ : 0;
+  nlohmann::ordered_json json = {
+      {"seen", seen_ - left_out}, {"left_out", left_out}, {"with_bytes", with_bytes_}, {"ops", ops_}};
   json["slowest"] = nlohmann::ordered_json::array();
-  for (const Sample& s : slowest_) {
+  for (const Sample& s : slowest()) {
     nlohmann::ordered_json row = {{"index", s.index}, {"path", nullptr}, {"ms", s.ns / 1e6},
                                   {"op", nullptr},    {"pid", s.pid},    {"worker", s.worker},
                                   {"bytes", nullptr}};
@@ -105,12 +117,13 @@ nlohmann::ordered_json SampleGallery::json() const {
   std::vector<double> ms, bytes;
   Column<2> op;
   for (const Sample& s : chosen_) {
+    if (s.first && left_out > 0) continue;
     ms.push_back(s.ns / 1e6);
     bytes.push_back(s.bytes);
     s.op == kNoOp ? op.add_missing() : op.add(s.op);
   }
   json["chosen"] = {
-      {"count", chosen_.size()}, {"ms", float_column(ms)}, {"bytes", float_column(bytes)}, {"op", op.text()}};
+      {"count", ms.size()}, {"ms", float_column(ms)}, {"bytes", float_column(bytes)}, {"op", op.text()}};
   return json;
 }
 

@@ -25,8 +25,8 @@ class SampleGallery : public Visitor {
   void on_span(const Span& span) override;
   void on_native(const Stream& stream, const Record& record) override;
 
-  // {"seen", "with_bytes", "ops": [name], "slowest": [...], "chosen": {"count", "ms", "bytes", "op"}}; bytes
-  // negative: not known; op: position in "ops", 65535 none.
+  // {"seen", "left_out", "with_bytes", "ops": [name], "slowest": [...], "chosen": {"count", "ms", "bytes",
+  // "op"}}; bytes negative: not known; op: position in "ops", 65535 none.
   nlohmann::ordered_json json() const;
 
  private:
@@ -35,11 +35,13 @@ class SampleGallery : public Visitor {
     std::int64_t index = -1;
     std::uint32_t pid = 0;
     std::int64_t worker = -1;
+    bool first = false;  // of its worker: shown only where there are not enough others
     std::size_t op = SIZE_MAX;
     std::string path;
   };
   void keep(Sample sample, const Span& span);
-  void keep_slow(Sample sample, const Span& span);
+  void keep_slow(Sample sample, const Span& span, std::vector<Sample>& slowest);
+  std::vector<Sample> slowest() const;
   std::size_t name_of(const Op* op);
   bool reads_files(const Process& process, std::uint64_t hook);
 
@@ -49,8 +51,8 @@ class SampleGallery : public Visitor {
   std::unordered_map<const Op*, std::size_t> names_;
   std::map<std::string, std::size_t> ids_;
   std::vector<std::string> ops_;
-  std::uint64_t seen_ = 0, with_bytes_ = 0;
-  std::vector<Sample> slowest_, chosen_;
+  std::uint64_t seen_ = 0, firsts_ = 0, with_bytes_ = 0;
+  std::vector<Sample> slowest_, slow_firsts_, chosen_;
   std::minstd_rand random_;  // the same choice each time
 };
 

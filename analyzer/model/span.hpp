@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <lotus/events.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,9 @@ struct OpenSpan {
   std::int32_t sample = kNoSpan;  // position in the stack of the outermost sample around it (or itself)
   std::int32_t fetch = kNoSpan;   // of the fetch around it (or itself)
   std::uint64_t start = 0;
-  std::uint64_t cpu_ns = 0;    // if has_cpu
-  std::uint64_t op_ticks = 0;  // of the ops directly inside it, runners looked through
+  std::uint64_t cpu_ns = 0;               // if has_cpu
+  std::uint64_t core_wait_ns = kUnknown;  // fetch: how long it waited for a core
+  std::uint64_t op_ticks = 0;             // of the ops directly inside it, runners looked through
   std::uint64_t bytes = 0;
   std::uint64_t samples = 0;                    // fetch: samples made
   std::uint64_t process_cpu_before = kUnknown;  // next: CPU time of the process at its start and end, ns
@@ -49,6 +51,7 @@ struct Stream {
   std::uint64_t sequence = 0;  // of the last chunk read
   bool broken = false;         // the last chunk was not read to its end
   std::uint64_t records = 0;
+  std::uint64_t samples = 0;  // that ended so far, those inside of others not counted
   std::vector<OpenSpan> stack;
   std::string chunk_path;   // the last path of the open chunk, which the next one builds on
   std::string sample_path;  // of the sample that got a path last
@@ -74,6 +77,11 @@ struct Span {
   // Ticks without those of the ops directly inside it.
   std::uint64_t self_ticks() const { return ticks() > data.op_ticks ? ticks() - data.op_ticks : 0; }
   bool is_op() const { return kind() == Kind::op && data.op->role != OpRole::runner; }
+  std::optional<std::uint64_t> cpu_ns() const {
+    return data.has_cpu ? std::optional(data.cpu_ns) : std::nullopt;
+  }
+  // For a sample: the first that its worker makes finds nothing ready: it imports modules and fills caches.
+  bool is_workers_first() const { return stream.samples == 0 && stream.process->worker_of.has_value(); }
   // Whether PyTorch's operators are counted here. Where they would cost too much, they are in some batches
   // only.
   bool counts_operators() const {

@@ -43,6 +43,7 @@ void SpanBuilder::leave(Stream& stream, Ended ended, std::uint64_t ticks) {
     batches_.on_span(stream, span);
   }
   visitor_.on_span(span);
+  stream.samples += span.kind() == Kind::sample && span.data.sample == static_cast<std::int32_t>(depth);
   stack.pop_back();
 }
 
@@ -94,6 +95,9 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
       return visitor_.on_point(stream, record, ticks);
     case Kind::no_operators:
       if (innermost != nullptr) innermost->no_operators = true;
+      return;
+    case Kind::core_wait:
+      if (innermost != nullptr) innermost->core_wait_ns = record.u[0];
       return;
     case Kind::process_cpu:
       if (innermost == nullptr) return;

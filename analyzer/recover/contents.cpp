@@ -155,8 +155,8 @@ void Contents::keep(const Frame& frame, const Inspected& found) {
   if (header.process != 0) {
     const auto [facts, fresh] = processes_.try_emplace(header.process);
     if (fresh) facts->second.first_kept = kept_.size();
+    if (header.type == FrameType::definitions) name_process(frame, found);
   }
-  if (header.type == FrameType::definitions) name_process(frame, found);
   kept_.push_back({frame.offset, 0, static_cast<std::uint32_t>(found.body.size()),
                    static_cast<std::uint32_t>(found.events)});
 }

@@ -58,7 +58,7 @@ Planner::Effect Planner::effect_of(const RecordedOp& op) const {
   for (const auto& change : question_.ops) {
     if (change.name != op.name || op.calls == 0) continue;
     const double factor = change.change.of(mean_of_op(recording_, op.name).value_or(0));
-    const double share = std::min(1.0, op.cpu_share().value_or(1));
+    const double share = std::min(1.0, op.cpu.share().value_or(1));
     effect.wall = (factor - 1) * (change.only_idle ? 1 - share : 1);
     effect.cpu = change.only_idle ? 0 : (factor - 1) * share;
   }
@@ -83,7 +83,8 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch) const {
   }
   PlannedBatch out;
   out.cpu = std::max(0.0, cpu) / slow;
-  out.idle = std::max(0.0, wall / slow - out.cpu) * calibration_.fetch_idle;
+  out.idle = std::max(0.0, wall / slow - out.cpu) * batch.sleeping_share() * calibration_.fetch_idle;
+  out.cpu *= calibration_.crowding;
   if (crowded_ && out.cpu > 0 && out.idle > 0)
     out.slices = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(batch.samples, 1, kMostSlices));
   const double transfer = recording_.transfer_known ? batch.transfer : kTransfer;

@@ -73,9 +73,9 @@ struct Question {
 };
 
 // How much of the time in which a recorded fetch or step did not compute it slept; the rest it waited for
-// a core.
+// a core. How much slower than on an idle machine fetches computed: other programs wanted the cores as well.
 struct Calibration {
-  double fetch_idle = 1, step_idle = 1;
+  double fetch_idle = 1, step_idle = 1, crowding = 1;
 };
 
 // At most so many batches are planned in all; more are represented by these.

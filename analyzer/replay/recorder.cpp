@@ -65,10 +65,7 @@ void Recorder::on_op(const Span& span) {
   }
   const auto self = static_cast<double>(span.self_ticks());
   sum.self += self;
-  if (span.data.has_cpu) {
-    sum.measured_cpu += static_cast<double>(span.data.cpu_ns);
-    sum.measured_wall += static_cast<double>(trace_->clock.duration_ns(span.ticks()));
-  }
+  sum.cpu.add(trace_->clock.duration_ns(span.ticks()), span.cpu_ns());
   auto& times = running(span.stream);
   const auto same = [&](const OpTime& time) { return time.op == op.index; };
   const auto hit = std::find_if(times.begin(), times.end(), same);
@@ -92,6 +89,7 @@ void Recorder::on_fetch(const Span& span) {
   if (row != nullptr) {
     row->ops = times;
     if (span.data.has_cpu) row->cpu_ns = span.data.cpu_ns;
+    if (span.data.core_wait_ns != kUnknown) row->core_wait_ns = span.data.core_wait_ns;
   }
   times.clear();
 }

@@ -20,6 +20,7 @@ struct RawBatch {
   Batch batch;
   Interval get;
   std::uint64_t cpu_ns = kUnknown;
+  std::uint64_t core_wait_ns = kUnknown;
   std::vector<OpTime> ops;  // op: Op::index; time in ticks
 };
 

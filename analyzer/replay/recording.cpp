@@ -112,6 +112,10 @@ RecordedBatch Assembly::batch_of(const RawBatch& raw, double transfer) {
   out.samples = batch.samples;
   out.fetch = ns(batch.fetch);
   out.fetch_cpu = raw.cpu_ns == kUnknown ? -1 : std::min(out.fetch, static_cast<double>(raw.cpu_ns));
+  if (raw.core_wait_ns != kUnknown) {
+    out.core_wait = static_cast<double>(raw.core_wait_ns);
+    recording_.core_wait_known = true;
+  }
   out.transfer = transfer;
   out.transfer_cpu = std::min(transfer, ns(batch.serialize));
   out.receive = batch.inline_fetch ? 0 : receive_of(raw);

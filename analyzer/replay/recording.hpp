@@ -1,11 +1,13 @@
 // What a trace says about one DataLoader, in the form in which it can be replayed. Times in ns.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "stats/cpu_time.hpp"
 #include "trace/catalog.hpp"
 
 namespace lotus::analyzer {
@@ -15,13 +17,8 @@ struct RecordedOp {
   std::string name;
   OpRole role = OpRole::transform;
   std::uint64_t calls = 0;
-  double self = 0;                             // nested operations excluded, all calls inside of fetches
-  double measured_cpu = 0, measured_wall = 0;  // of the calls whose CPU time was measured
-
-  // CPU time as a share of the wall time; none: it was not measured.
-  std::optional<double> cpu_share() const {
-    return measured_wall > 0 ? std::optional(measured_cpu / measured_wall) : std::nullopt;
-  }
+  double self = 0;  // nested operations excluded, all calls inside of fetches
+  CpuTime cpu;
 };
 
 // The time that one fetch spent in one operation (position in Recording::ops), nested ones excluded.
@@ -36,11 +33,17 @@ struct RecordedBatch {
   std::uint64_t samples = 0;
   double fetch = 0;         // T1
   double fetch_cpu = 0;     // of it
+  double core_wait = 0;     // of it, as far as it is known
   double transfer = 0;      // from the end of the fetch until the result queue has the batch
   double transfer_cpu = 0;  // of it: pickling
   double receive = 0;       // getting it out of the result queue, once it is there
   double pin = 0;           // pinning, if there is a pin thread
   std::vector<OpTime> ops{};
+
+  // Of the time in which the fetch did not compute: what is not known to have been waiting for a core.
+  double sleeping_share() const {
+    return fetch > fetch_cpu ? 1 - std::clamp(core_wait / (fetch - fetch_cpu), 0.0, 1.0) : 1;
+  }
 };
 
 // What training did between two calls of __next__.
@@ -93,7 +96,8 @@ struct Recording {
       slowness;  // by worker: its fetches' length relative to the other workers'; 1: no outlier
   Overheads overheads;
   Achieved achieved;
-  bool transfer_known = true;  // false: recorded without workers
+  bool core_wait_known = false;  // of some of the fetches
+  bool transfer_known = true;    // false: recorded without workers
   bool step_cpu_known = true;
 
   std::uint64_t kept() const;

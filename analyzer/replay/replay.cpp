@@ -8,11 +8,12 @@ namespace lotus::analyzer {
 namespace {
 
 constexpr int kMostRounds = 12;
+constexpr double kMostCrowding = 16;
 constexpr double kCloseEnough = 0.002;
 
 // Means of the recorded fetches and steps that are replayed, and of the part that did not compute.
 struct Means {
-  double fetch = 0, fetch_idle = 0, step = 0, step_idle = 0;
+  double fetch = 0, fetch_cpu = 0, fetch_idle = 0, step = 0, step_idle = 0;
 };
 
 Means means_of(const Plan& plan, const Recording& recording) {
@@ -23,8 +24,10 @@ Means means_of(const Plan& plan, const Recording& recording) {
     const auto& recorded = recording.epochs[i];
     const std::size_t count = plan.epochs[i].steps.size();
     for (std::size_t k = 0; k < std::min(count, recorded.batches.size()); ++k) {
-      means.fetch += recorded.batches[k].fetch;
-      means.fetch_idle += recorded.batches[k].fetch - recorded.batches[k].fetch_cpu;
+      const RecordedBatch& batch = recorded.batches[k];
+      means.fetch += batch.fetch;
+      means.fetch_cpu += batch.fetch_cpu;
+      means.fetch_idle += (batch.fetch - batch.fetch_cpu) * batch.sleeping_share();
       ++batches;
     }
     for (std::size_t k = 0; k < count; ++k) {
@@ -35,6 +38,7 @@ Means means_of(const Plan& plan, const Recording& recording) {
     }
   }
   means.fetch /= std::max(1.0, batches);
+  means.fetch_cpu /= std::max(1.0, batches);
   means.fetch_idle /= std::max(1.0, batches);
   means.step /= std::max(1.0, steps);
   means.step_idle /= std::max(1.0, steps);
@@ -47,6 +51,14 @@ bool adjusted(double& share, double recorded, double replayed, double idle) {
   const double before = share;
   share = std::clamp(share + 0.8 * (recorded - replayed) / idle, 0.0, 1.0);
   return share != before;
+}
+
+// Moves how much slower fetches computed than on an idle machine towards where they take as long as recorded.
+bool crowded(double& crowding, double recorded, double replayed, double cpu) {
+  if (cpu <= 0 || std::abs(recorded - replayed) <= kCloseEnough * recorded) return false;
+  const double before = crowding;
+  crowding = std::clamp(crowding + 0.8 * (recorded - replayed) / cpu, 1.0, kMostCrowding);
+  return crowding != before;
 }
 
 // Positions in blocks of neighbours, with replacement.
@@ -84,15 +96,19 @@ Range range_of(std::vector<double> values, double centre, double off) {
 
 Replay::Replay(const Recording& recording) : recording_(recording) { calibrate(); }
 
-// Sleeping and waiting for a core look alike in the trace. They are told apart by replaying: fetches and
-// steps must take as long as recorded.
+// Sleeping and waiting for a core look alike in a trace that does not say how long a fetch waited for one.
+// They are told apart by replaying: fetches and steps must take as long as recorded. Where fetches waited for
+// a core longer than they do in the replay, other programs wanted the cores as well.
 void Replay::calibrate() {
   const Question as_recorded;
   for (int round = 0; round < kMostRounds; ++round) {
     const Plan plan = plan_of(recording_, as_recorded, calibration_);
     replayed_ = simulate(plan);
     const Means means = means_of(plan, recording_);
-    const bool fetch = adjusted(calibration_.fetch_idle, means.fetch, replayed_.fetch, means.fetch_idle);
+    const bool outside = recording_.core_wait_known && calibration_.fetch_idle == 1;
+    const bool fetch =
+        (outside && crowded(calibration_.crowding, means.fetch, replayed_.fetch, means.fetch_cpu)) ||
+        adjusted(calibration_.fetch_idle, means.fetch, replayed_.fetch, means.fetch_idle);
     const bool step = adjusted(calibration_.step_idle, means.step, replayed_.step, means.step_idle);
     if (!fetch && !step) return;
   }

@@ -97,9 +97,7 @@ void Collector::on_op(const Span& span) {
   const auto self = static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));
   finding.self += self;
   if (span.data.fetch != kNoSpan) finding.fetch_self += self;
-  if (!span.data.has_cpu) return;
-  finding.measured_cpu += static_cast<double>(span.data.cpu_ns);
-  finding.measured_wall += static_cast<double>(took);
+  finding.cpu.add(took, span.cpu_ns());
 }
 
 void Collector::on_sample(const Span& span) {
@@ -107,12 +105,13 @@ void Collector::on_sample(const Span& span) {
   if (!outermost || span.ended == Ended::empty || span.ended == Ended::lost) return;
   const std::int64_t took = ns(span);
   findings_.sample.add(took);
-  if (findings_.slow.size() < kSlowest || took > findings_.slow.back().ns) keep_slow(span, took);
+  auto& slow = span.is_workers_first() ? slow_firsts_ : findings_.slow;
+  if (slow.size() < kSlowest || took > slow.back().ns) keep_slow(span, took, slow);
 }
 
-void Collector::keep_slow(const Span& span, std::int64_t took) {
-  auto& slow = findings_.slow;
+void Collector::keep_slow(const Span& span, std::int64_t took, std::vector<SlowSample>& slow) const {
   SlowSample sample{static_cast<std::int64_t>(span.data.fields[0]), {}, took, span.stream.process->pid, {}};
+  sample.first = span.is_workers_first();
   if (span.data.has_path) sample.path = span.stream.sample_path;
   if (span.data.op != nullptr) sample.op = span.data.op->name;
   const auto slower = [](const SlowSample& a, const SlowSample& b) { return a.ns > b.ns; };
@@ -135,6 +134,10 @@ void Collector::on_fetch(const Span& span) {
   if (span.data.has_cpu) {
     findings_.fetch_cpu += static_cast<double>(span.data.cpu_ns);
     findings_.fetch_cpu_wall += static_cast<double>(took);
+  }
+  if (span.data.core_wait_ns != kUnknown) {
+    findings_.core_wait += static_cast<double>(span.data.core_wait_ns);
+    findings_.core_wait_wall += static_cast<double>(took);
   }
   const bool by_training = span.data.fields[0] != 0;
   if (by_training) {

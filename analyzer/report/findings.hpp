@@ -1,6 +1,7 @@
 // What a report says, before it is put into words, tables or JSON. Times in ns.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "replay/recording.hpp"
 #include "stacks/entry_point.hpp"
+#include "stats/cpu_time.hpp"
 #include "stats/interval.hpp"
 #include "stats/series.hpp"
 #include "trace/catalog.hpp"
@@ -29,11 +31,11 @@ struct NativeFinding {
 
 struct OpFinding {
   Op op;
-  Series wall;                                 // of each call, nested ops included
-  double self = 0;                             // nested ops excluded, calls outside of a fetch too
-  double fetch_self = 0;                       // the same, inside of fetches only
-  double measured_cpu = 0, measured_wall = 0;  // of the calls whose CPU time was measured
-  std::uint64_t errors = 0;                    // left by an exception
+  Series wall;               // of each call, nested ops included
+  double self = 0;           // nested ops excluded, calls outside of a fetch too
+  double fetch_self = 0;     // the same, inside of fetches only
+  CpuTime cpu;               // of the same calls as `wall`
+  std::uint64_t errors = 0;  // left by an exception
   std::uint64_t under_10ms = 0, under_100us = 0;
   NativeFinding native;
 
@@ -77,7 +79,8 @@ struct SlowSample {
   std::string path;  // empty: none is known
   std::int64_t ns = 0;
   std::uint32_t pid = 0;
-  std::string op;  // that took most of it; empty: none
+  std::string op;      // that took most of it; empty: none
+  bool first = false;  // of its worker
 };
 
 struct QualityFinding {
@@ -94,6 +97,11 @@ struct QualityFinding {
 };
 
 struct Findings {
+  // Of the time of fetches: how long they could have computed and waited for a core. None: not known.
+  std::optional<double> core_wait_percent() const {
+    return core_wait_wall > 0 ? std::optional(100 * std::min(1.0, core_wait / core_wait_wall)) : std::nullopt;
+  }
+
   std::vector<std::string> files;
   std::uint64_t processes = 0;
   std::uint64_t cores = 0;  // of the machine, 0: unknown
@@ -103,6 +111,8 @@ struct Findings {
 
   std::vector<OpFinding> ops;
   double fetch_cpu = 0, fetch_cpu_wall = 0;  // over the fetches whose CPU time was measured
+  double core_wait = 0,
+         core_wait_wall = 0;  // over those of which it is known how long they waited for a core
   double fetch_time = 0;   // inside of fetches, also of those that raised or never ended: shares are of this
   double outside_ops = 0;  // the part of it that is in no op
   Series fetch, sample, train_step;
@@ -121,12 +131,17 @@ struct Findings {
   double next = 0, loop = 0;  // see LoaderFinding
   std::vector<LoaderFinding> loaders;
   std::vector<WorkerFinding> workers;
-  std::vector<SlowSample> slow;       // slowest first
+  std::vector<SlowSample> slow;  // slowest first; workers' first ones only where there are not enough others
   std::vector<Recording> recordings;  // of the loaders, those that were waited for longest first
 };
 
 // Seconds of CPU of an op, from the calls that were measured; nothing measured anywhere: none.
 std::optional<double> cpu_of(const OpFinding& op, const Findings& findings);
+// Seconds of CPU of all that fetches do in no op; none: CPU time was not measured.
+std::optional<double> cpu_outside_ops(const Findings& findings);
+// The time of fetches in no op, ns, without what is waiting for a core, as far as that is known: where
+// programs compete for the cores, the kernel often takes a thread off its core between two operations.
+double own_time_outside_ops(const Findings& findings);
 // Share of an op's own time in the time of all fetches.
 double share_percent(const OpFinding& op, const Findings& findings);
 // The op with the greatest share, or nullptr.

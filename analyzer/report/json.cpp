@@ -219,7 +219,8 @@ Json sample_json(const SlowSample& sample) {
           {"path", sample.path.empty() ? Json(nullptr) : Json(sample.path)},
           {"ms", static_cast<double>(sample.ns) / kNsPerMs},
           {"op", sample.op.empty() ? Json(nullptr) : Json(sample.op)},
-          {"pid", sample.pid}};
+          {"pid", sample.pid},
+          {"first_of_worker", sample.first}};
 }
 
 template <class Row, class Make>
@@ -235,6 +236,8 @@ Json report_json(const Findings& f) {
   Json json = {{"schema", 1}, {"trace", trace_json(f)}, {"verdict", verdict_json(f)}};
   json["ops"] = list_of(f.ops, [&](const auto& op) { return op_json(op, f); });
   json["outside_ops_s"] = f.outside_ops / kNsPerS;
+  json["outside_ops_cpu_s"] = number_or_null(cpu_outside_ops(f));
+  json["core_wait_percent"] = number_or_null(f.core_wait_percent());
   json["batches"] = batches_json(f);
   json["wait"] = wait_json(f);
   json["delay"] = delay_json(f);

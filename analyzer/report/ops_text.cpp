@@ -62,9 +62,10 @@ std::string ops_text(const Findings& f, const Terminal& terminal) {
   Table table = empty_table();
   for (const auto& op : f.ops) add_op(table, op, f);
   const auto outside = percent_of(f.outside_ops, f.fetch_time);
+  const auto cpu = cpu_outside_ops(f);
   if (outside)
-    table.add({"(outside ops)", "", "", "", "", "", "", "", "", "", "", "", human_time(f.outside_ops),
-               human_percent(*outside), bar_of(outside)});
+    table.add({"(outside ops)", "", "", "", "", "", "", "", "", "", "", cpu ? human_time(*cpu * 1e9) : "",
+               human_time(f.outside_ops), human_percent(*outside), bar_of(outside)});
   return table.text(terminal);
 }
 

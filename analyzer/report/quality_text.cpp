@@ -23,7 +23,7 @@ std::string slow_text(const Findings& f, const Terminal& terminal) {
   for (const auto& sample : f.slow)
     table.add({human_time(static_cast<double>(sample.ns)),
                sample.index < 0 ? "-" : std::to_string(sample.index), std::to_string(sample.pid),
-               sample.op.empty() ? "-" : escaped(sample.op),
+               (sample.op.empty() ? "-" : escaped(sample.op)) + (sample.first ? ", worker's first" : ""),
                sample.path.empty() ? "-" : escaped(sample.path)});
   return table.text(terminal);
 }

@@ -44,14 +44,14 @@ std::string head(const Findings& findings, const Verdict& verdict) {
 // Native code that __getitem__ calls itself is no operation; it may still be most of the work.
 bool mostly_outside_ops(const Findings& findings) {
   const OpFinding* op = dominant_op(findings);
-  return findings.outside_ops > (op == nullptr ? 0 : op->fetch_self);
+  return own_time_outside_ops(findings) > (op == nullptr ? 0 : op->fetch_self);
 }
 
 std::string about_op(const Findings& findings) {
   const OpFinding* op = dominant_op(findings);
   if (mostly_outside_ops(findings) && findings.fetch_time > 0)
     return fmt::format("; {} of preprocessing is in the dataset's own code, outside any operation",
-                       human_percent(100 * findings.outside_ops / findings.fetch_time));
+                       human_percent(100 * own_time_outside_ops(findings) / findings.fetch_time));
   if (op == nullptr) return {};
   return fmt::format("; {} is {} of preprocessing", escaped(op->op.name),
                      human_percent(share_percent(*op, findings)));

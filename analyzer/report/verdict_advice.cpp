@@ -21,6 +21,7 @@ constexpr double kAlmostBest = 0.98;    // the smallest change that reaches this
 constexpr double kSlowWorker = 1.3;     // times the others
 constexpr double kStartupShare = 0.15;  // of the epochs
 constexpr std::uint64_t kMostWorkers = 32;
+constexpr double kTellsOfCoresPercent = 10;  // of a fetch, waiting for a core
 
 std::string times(double factor) { return fmt::format("{:.1f} times", factor); }
 
@@ -57,7 +58,12 @@ class Examination {
   Cause cause() const;
   Cause cause_of_no_gain() const;
   Advice advice_of(const Candidate& candidate) const;
-  double computing_percent() const;
+  struct Fetches {
+    double wall = 0, cpu = 0, sleeping = 0;
+  };
+  Fetches fetches() const;
+  double sleeping_share() const;
+  std::string about_fetches() const;
   std::string reason(Cause cause) const;
 
   const Recording& recording_;
@@ -164,7 +170,8 @@ void Examination::try_ops() {
       top_share_ = share;
       top_op_ = op.name;
     }
-    const double idle = (1 - std::min(1.0, op.cpu_share().value_or(1))) * replay_.calibration().fetch_idle;
+    const double idle =
+        (1 - op.cpu.share().value_or(1)) * sleeping_share() * replay_.calibration().fetch_idle;
     if (op.role != OpRole::loader || fetch_share(op, idle) < kIdleOfLoader) continue;
     storage_share_ = fetch_share(op, idle);
     storage_op_ = op.name;
@@ -193,16 +200,36 @@ void Examination::try_all() {
   consider({"train_step", "a training step of half the time", question});
 }
 
-// Of the fetches: what tells whether more workers than cores can help.
-double Examination::computing_percent() const {
-  double cpu = 0;
-  double whole = 0;
+// Of all fetches, ns.
+Examination::Fetches Examination::fetches() const {
+  Fetches sum;
   for (const auto& epoch : recording_.epochs)
     for (const auto& batch : epoch.batches) {
-      cpu += batch.fetch_cpu;
-      whole += batch.fetch;
+      sum.wall += batch.fetch;
+      sum.cpu += batch.fetch_cpu;
+      sum.sleeping += (batch.fetch - batch.fetch_cpu) * batch.sleeping_share();
     }
-  return whole > 0 ? 100 * std::min(1.0, cpu / whole) : 0;
+  return sum;
+}
+
+// Of the time in which fetches do not compute: that in which they do not wait for a core, as far as that is
+// known.
+double Examination::sleeping_share() const {
+  const Fetches sum = fetches();
+  return sum.wall > sum.cpu ? sum.sleeping / (sum.wall - sum.cpu) : 1;
+}
+
+// What tells whether more workers than cores can help.
+std::string Examination::about_fetches() const {
+  const Fetches sum = fetches();
+  if (sum.wall <= 0) return {};
+  const double computing = 100 * std::min(1.0, sum.cpu / sum.wall);
+  const double waiting = 100 * std::max(0.0, sum.wall - sum.cpu - sum.sleeping) / sum.wall;
+  if (waiting < kTellsOfCoresPercent)
+    return fmt::format(" (a fetch computes for {} of its time)", human_percent(computing));
+  return fmt::format(
+      " (a fetch computes for {} of its time, and waits for a core for {}: the machine is busy)",
+      human_percent(computing), human_percent(waiting));
 }
 
 std::size_t Examination::slowest_worker() const {
@@ -242,7 +269,7 @@ Cause Examination::cause() const {
   // Where it sleeps or reads, and more workers gain as much, a setting is cheaper to change than an
   // operation.
   const bool computes = std::any_of(recording_.ops.begin(), recording_.ops.end(), [&](const RecordedOp& op) {
-    return op.name == top_op_ && op.cpu_share().value_or(1) >= 0.5;
+    return op.name == top_op_ && op.cpu.share().value_or(1) >= 0.5;
   });
   const double by_op = gain_of("op");
   if (top_share_ >= kDominantOp && !by_loader && by_op >= enough && (computes || by_op >= by_workers))
@@ -325,8 +352,7 @@ Advice Examination::advice_of(const Candidate& candidate) const {
   advice.message = fmt::format("{} would {} {} instead of {} images/s", candidate.change, wait,
                                human_rate(then.images_per_s()), human_rate(now.images_per_s()));
   if (candidate.action == std::string_view("workers") && loader_.workers > 0)
-    advice.message +=
-        fmt::format(" (a fetch computes for {} of its time)", human_percent(computing_percent()));
+    advice.message += about_fetches();
   return advice;
 }
 

@@ -1,5 +1,6 @@
 #include "text/output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -16,7 +17,11 @@ Output::Output() : name_("standard output"), file_(stdout), owned_(false) {}
 
 Output::Output(const std::string& path) : Output(path, true) {}
 
-Output::Output(const std::string& path, bool replace)
+Output::Output(const std::string& path, bool replace) : Output(path, replace, 0666) {}
+
+Output Output::of_owner(const std::string& path, bool replace) { return {path, replace, 0600}; }
+
+Output::Output(const std::string& path, bool replace, unsigned mode)
     : name_(escaped(path)), file_(stdout), owned_(path != "-") {
   if (!owned_) {
     name_ = "standard output";
@@ -24,7 +29,9 @@ Output::Output(const std::string& path, bool replace)
   }
   std::error_code ignored;
   const bool device = std::filesystem::is_other(path, ignored);  // as /dev/null: nothing is lost there
-  file_ = std::fopen(path.c_str(), replace || device ? "we" : "wxe");
+  const int exclusively = replace || device ? O_TRUNC : O_EXCL;
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | exclusively, mode);
+  file_ = file < 0 ? nullptr : ::fdopen(file, "w");
   if (file_ == nullptr && errno == EEXIST)
     throw WrongUsage(fmt::format("{}: exists; give --force to replace it, or another name", name_));
   if (file_ == nullptr) fail(errno);

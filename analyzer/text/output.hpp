@@ -15,6 +15,8 @@ class Output {
   explicit Output(const std::string& path);
   // The same; unless `replace`, a file that exists is left as it is, and WrongUsage thrown.
   Output(const std::string& path, bool replace);
+  // The same; nobody else may read the file, as nobody else may read a trace that is recorded.
+  static Output of_owner(const std::string& path, bool replace);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();
@@ -26,6 +28,7 @@ class Output {
   std::FILE* file() const { return file_; }
 
  private:
+  Output(const std::string& path, bool replace, unsigned mode);
   [[noreturn]] void fail(int error) const;
 
   std::string name_;

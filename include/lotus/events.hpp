@@ -69,6 +69,8 @@ enum class Shape : std::uint8_t {
                                                        outermost first; redundant unless chunks are \
                                                        missing before; a, b, c: its fields as coded */\
   ROW(no_operators,  42, point, "")                 /* in a fetch: PyTorch's operators are not counted in it */ \
+  ROW(core_wait,     43, point, "ns:u")             /* in a fetch: how long its thread could have run and waited \
+                                                       for a core (run delay); not of short fetches */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions ---- */                                                                       \

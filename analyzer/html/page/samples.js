@@ -75,6 +75,9 @@ function drawSamples() {
                    .map(op => report.ops.findIndex(o => o.name === sampleData.ops[op]))
                    .filter(i => i >= 0)
                    .sort((a, b) => a - b);
+  const leftOut = sampleData.left_out > 0 ?
+      ` The first sample of each worker (${countText(sampleData.left_out)}) is left out: it imports modules and fills caches.` :
+      '';
   const chosen = c.count < sampleData.seen ?
       `${countText(c.count)} of ${countText(sampleData.seen)} samples, chosen at random` :
       `all ${countText(c.count)} samples`;
@@ -92,7 +95,7 @@ function drawSamples() {
       'samples', 'Samples', how,
       card(
           '.wide.long', 'The slowest',
-          'The slowest of all samples, slowest first; Mostly: the operation that took most of it.', sampleTable()),
+          'The slowest of all samples, slowest first; Mostly: the operation that took most of it.' + leftOut, sampleTable()),
       card(
           '.wide', 'How long a sample takes', `Share of samples by duration, on a logarithmic axis; ${chosen}.`,
           chart(histogram)),
