@@ -2,10 +2,12 @@
 
 #include <elf.h>
 #include <link.h>
-#include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
+#include "mappings.hpp"
+#include "native/loaded.hpp"
 #include "recorder.hpp"
 
 namespace lotus {
@@ -15,38 +17,19 @@ constexpr std::size_t kMaxModules = 2048;
 constexpr std::size_t kMaxBuildId = 32;  // bytes; 20 are usual
 
 struct Module {
-  std::uint64_t start, end, bias;
-  std::uint32_t id;
-  bool present;  // in the walk that is going on
+  std::uint64_t base = 0, device = 0, inode = 0;  // where the file's beginning is mapped, and which file
+  std::uint64_t start = 0, end = 0;               // lowest and highest executable address
+  std::uint32_t id = 0;
+  bool present = false;  // in the walk that is going on
 };
 constinit Module modules[kMaxModules] = {};
 constinit std::size_t module_count = 0;
 constinit std::uint32_t last_id = 0;
-constinit unsigned long long seen_loads = 0, seen_unloads = 0;
+constinit std::uint64_t seen_code_kib = 0;
 constinit bool complete = false;  // everything that was seen is defined
-constinit bool busy = false;      // a thread is in here
-
-struct Changes {
-  unsigned long long loads, unloads;
-};
-
-int read_changes(dl_phdr_info* info, std::size_t, void* result) {
-  *static_cast<Changes*>(result) = {info->dlpi_adds, info->dlpi_subs};
-  return 1;  // the first entry says it all
-}
-
-// The lowest and highest executable address.
-Module extent(const dl_phdr_info& info) {
-  Module module{UINT64_MAX, 0, info.dlpi_addr, 0, true};
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = info.dlpi_phdr[i];
-    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
-    const std::uint64_t start = info.dlpi_addr + header.p_vaddr;
-    if (start < module.start) module.start = start;
-    if (start + header.p_memsz > module.end) module.end = start + header.p_memsz;
-  }
-  return module;
-}
+constinit bool busy = false;      // a thread is in here, and has these to itself: stacks may be small
+constinit char mapped_path[4096] = {};
+constinit char name_text[4096] = {};
 
 void append_hex(char*& out, const unsigned char* bytes, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
@@ -74,55 +57,136 @@ std::size_t build_id_in(const unsigned char* at, const unsigned char* end, char*
   return 0;
 }
 
-std::string_view build_id(const dl_phdr_info& info, char (&text)[2 * kMaxBuildId]) {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = info.dlpi_phdr[i];
-    if (header.p_type != PT_NOTE) continue;
-    const auto* notes = reinterpret_cast<const unsigned char*>(info.dlpi_addr + header.p_vaddr);
-    const std::size_t size = build_id_in(notes, notes + header.p_memsz, text);
-    if (size > 0) return {text, size};
+// An ELF file that is mapped from its beginning on.
+class Image {
+ public:
+  Image(const OwnMemory& memory, std::uint64_t base) : memory_(memory) {
+    ElfW(Ehdr) header;
+    if (!memory.read(base, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_phentsize != sizeof(ElfW(Phdr)) || header.e_phnum > kMostHeaders)
+      return;
+    const std::size_t bytes = header.e_phnum * sizeof(ElfW(Phdr));
+    if (memory.read(base + header.e_phoff, headers_, bytes) != bytes) return;
+    count_ = header.e_phnum;
+    for (std::size_t i = 0; i < count_; ++i)
+      if (headers_[i].p_type == PT_LOAD) {  // the first one holds the file's beginning
+        bias_ = base - (headers_[i].p_vaddr - headers_[i].p_offset);
+        return;
+      }
+    count_ = 0;
   }
-  return {};
-}
 
-Module* find(const Module& module) {
-  for (std::size_t i = 0; i < module_count; ++i)
-    if (modules[i].bias == module.bias && modules[i].start == module.start && modules[i].end == module.end)
-      return &modules[i];
-  return nullptr;
-}
+  std::uint64_t bias() const { return bias_; }
 
-struct Walk {
-  std::string_view program;  // path of the executable, which the loader's list calls ""
-  bool first = true;
-  bool complete = true;
+  // Lowest and highest executable address; false: there is none.
+  bool extent(std::uint64_t& start, std::uint64_t& end) const {
+    start = UINT64_MAX;
+    end = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const ElfW(Phdr)& header = headers_[i];
+      if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+      const std::uint64_t from = bias_ + header.p_vaddr;
+      start = from < start ? from : start;
+      end = from + header.p_memsz > end ? from + header.p_memsz : end;
+    }
+    return start < end;
+  }
+
+  std::string_view build_id(char (&text)[2 * kMaxBuildId]) const {
+    unsigned char notes[1024];
+    for (std::size_t i = 0; i < count_; ++i) {
+      const ElfW(Phdr)& header = headers_[i];
+      if (header.p_type != PT_NOTE) continue;
+      const std::size_t wanted = header.p_memsz < sizeof notes ? header.p_memsz : sizeof notes;
+      const std::size_t bytes = memory_.read(bias_ + header.p_vaddr, notes, wanted);
+      const std::size_t size = build_id_in(notes, notes + bytes, text);
+      if (size > 0) return {text, size};
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kMostHeaders = 64;
+  const OwnMemory& memory_;
+  ElfW(Phdr) headers_[kMostHeaders];
+  std::size_t count_ = 0;
+  std::uint64_t bias_ = 0;
 };
 
-int visit(dl_phdr_info* info, std::size_t, void* argument) {
-  auto& walk = *static_cast<Walk*>(argument);
-  const bool is_program = walk.first;
-  walk.first = false;
-  Module module = extent(*info);
-  if (module.end == 0) return 0;
-  if (Module* known = find(module); known != nullptr) {
-    known->present = true;
-    return 0;
-  }
-  if (module_count == kMaxModules) return 0;
-  const std::string_view name = info->dlpi_name != nullptr ? info->dlpi_name : "";
-  char id_text[2 * kMaxBuildId];
-  module.id = last_id + 1;
-  // Hundreds at once fill a small ring; an operation that is defined then would stay without its name.
-  if (!process.segment.definitions.half_empty() ||
-      !define<Kind::module>(module.id, module.start, module.end, module.bias,
-                            name.empty() && is_program ? walk.program : name, build_id(*info, id_text))) {
-    walk.complete = false;  // the rest at the next call
-    return 1;
-  }
-  ++last_id;
-  modules[module_count++] = module;
-  return 0;
+// The loader's name of what is at an address, which says by which link it was found: libjpeg.so.62, not
+// libjpeg.so.62.3.0. Empty: not known. `text`: where it is put.
+template <std::size_t N>
+std::string_view loaders_name(const OwnMemory& memory, std::uint64_t address, char (&text)[N]) {
+  struct {  // the beginning of a link_map
+    std::uint64_t bias, name;
+  } map;
+  const Loaded object = find_loaded_unlocked(reinterpret_cast<const void*>(address));
+  if (!object || !memory.read(reinterpret_cast<std::uint64_t>(object.map), map)) return {};
+  const std::size_t bytes = memory.read(map.name, text, N);
+  return bytes == 0 ? std::string_view{} : std::string_view{text, strnlen(text, bytes)};
 }
+
+class Walk {
+ public:
+  // Defines what is new; false: there is no room for all now.
+  bool run() {
+    Mapping mapping;
+    while (mappings_.next(mapping)) {
+      if (mapping.offset == 0 && !mapping.path.empty() && (mapping.inode != 0 || mapping.path == "[vdso]")) {
+        if (!take()) return false;
+        begin(mapping);
+      }
+      const bool same = mapping.inode == file_.inode && mapping.device == file_.device;
+      executable_ = executable_ || (same && mapping.executable);
+    }
+    return take();
+  }
+
+ private:
+  void begin(const Mapping& mapping) {
+    file_ = mapping;
+    executable_ = false;
+    const std::string_view path =
+        mapping.path == "[vdso]" ? std::string_view{"linux-vdso.so.1"} : mapping.path;
+    path_bytes_ = path.size() < sizeof mapped_path ? path.size() : sizeof mapped_path;
+    std::memcpy(mapped_path, path.data(), path_bytes_);
+  }
+
+  bool take() {
+    if (!executable_) return true;
+    executable_ = false;
+    for (std::size_t i = 0; i < module_count; ++i)
+      if (modules[i].base == file_.start && modules[i].inode == file_.inode &&
+          modules[i].device == file_.device) {
+        modules[i].present = true;
+        return true;
+      }
+    return module_count == kMaxModules || add();
+  }
+
+  bool add() {
+    const Image image(memory_, file_.start);
+    Module module{file_.start, file_.device, file_.inode, 0, 0, last_id + 1, true};
+    if (!image.extent(module.start, module.end)) return true;
+    char id_text[2 * kMaxBuildId];
+    std::string_view name = loaders_name(memory_, module.start, name_text);
+    if (name.empty()) name = {mapped_path, path_bytes_};
+    // Hundreds at once fill a small ring; an operation that is defined then would stay without its name.
+    if (!process.segment.definitions.half_empty() ||
+        !define<Kind::module>(module.id, module.start, module.end, image.bias(), name,
+                              image.build_id(id_text)))
+      return false;
+    ++last_id;
+    modules[module_count++] = module;
+    return true;
+  }
+
+  Mappings mappings_;
+  OwnMemory memory_;
+  Mapping file_;  // whose mappings these are; its path is kept here:
+  std::size_t path_bytes_ = 0;
+  bool executable_ = false;
+};
 
 void drop_absent() {
   for (std::size_t i = 0; i < module_count;) {
@@ -133,28 +197,52 @@ void drop_absent() {
   }
 }
 
-void walk_modules(const Changes& changes) {
-  char program[4096];
-  const ssize_t size = readlink("/proc/self/exe", program, sizeof program);
-  Walk walk;
-  walk.program = {program, size > 0 ? static_cast<std::size_t>(size) : 0};
+void walk_modules(std::uint64_t code_kib) {
   for (std::size_t i = 0; i < module_count; ++i) modules[i].present = false;
-  dl_iterate_phdr(visit, &walk);
-  complete = walk.complete;
+  complete = Walk().run();
   if (!complete) return;
   drop_absent();
-  seen_loads = changes.loads;
-  seen_unloads = changes.unloads;
+  seen_code_kib = code_kib;
 }
+
+bool is_known(std::uint64_t address) {
+  for (std::size_t i = 0; i < module_count; ++i)
+    if (address >= modules[i].start && address < modules[i].end) return true;
+  return false;
+}
+
+// One thread at a time; the others do without.
+class Turn {
+ public:
+  Turn() : mine_(!__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) {}
+  ~Turn() {
+    if (mine_) __atomic_clear(&busy, __ATOMIC_RELEASE);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  explicit operator bool() const { return mine_; }
+
+ private:
+  bool mine_;
+};
 
 }  // namespace
 
 void define_modules() {
-  if (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) return;
-  Changes now{};
-  dl_iterate_phdr(read_changes, &now);
-  if (!complete || now.loads != seen_loads || now.unloads != seen_unloads) walk_modules(now);
-  __atomic_clear(&busy, __ATOMIC_RELEASE);
+  const int saved = errno;
+  if (const Turn turn; turn) {
+    const std::uint64_t code_kib = mapped_code_kib();
+    if (!complete || code_kib != seen_code_kib) walk_modules(code_kib);
+  }
+  errno = saved;
+}
+
+void define_module_at(std::uintptr_t address) {
+  const int saved = errno;
+  if (const Turn turn; turn && (!complete || (!is_known(address) &&
+                                              find_loaded_unlocked(reinterpret_cast<const void*>(address)))))
+    walk_modules(mapped_code_kib());
+  errno = saved;
 }
 
 void forget_modules() {

@@ -44,7 +44,8 @@ constinit std::uint64_t poll_after_ticks = 0;
 constinit std::uint64_t last_poll = 0;
 constinit bool changing = false;
 constinit pid_t owner = 0;  // the process that took the signal
-constinit thread_local bool snapshot_taken = false;
+constinit thread_local std::uintptr_t snapshot_at =
+    0;                                       // where the last snapshot found this thread; 0: none new
 constinit thread_local int held_signal = 0;  // blocked by hold_samples()
 
 // What the handler knows of the thread that it interrupted.
@@ -143,7 +144,7 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   record.stored_bytes = record.raw_bytes =
       static_cast<std::uint32_t>(bytes - room.payload) + header->stack_bytes;
   process.segment.snapshots.commit(room, record, reserved);
-  snapshot_taken = true;
+  snapshot_at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
 }
 
 // The clock that sent a signal; nullptr: somebody else did.
@@ -158,6 +159,15 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   take_snapshot(*static_cast<const ucontext_t*>(context), clock->periods(*info, period_ns));
   errno = saved;
+}
+
+// The handlers that the program has set so far.
+void keep_samples_out_of_handlers() {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action {};
+    if (signal != sample_signal && real_sigaction(signal, nullptr, &action) == 0 && keep_samples_out(action))
+      real_sigaction(signal, &action, nullptr);
+  }
 }
 
 // A signal that the program has no use for, and the clock that can send it.
@@ -240,6 +250,7 @@ void start_sampler() {
     note("no signal is free for stack sampling");
     return;
   }
+  keep_samples_out_of_handlers();
   period_ns = 1'000'000'000 / config.sample_hz;
   define<Kind::sampling>(
       config.sample_hz, period_ns,
@@ -254,12 +265,12 @@ void start_sampler() {
 
 void poll_sampler(std::uint64_t now) {
   if (!sampler_on || now < last_poll + poll_after_ticks) return;
+  last_poll = now;
+  define_modules();  // takes long: a thread that begins meanwhile need not wait for it
   const Change change(Change::How::attempt);
   if (!change || !sampler_on) return;
-  last_poll = now;
   if (process.off || !has_signal(sample_signal, on_signal))
     return stop_sampling("stack sampling ended: the program took the signal");
-  define_modules();
   arm_threads(*clock_kind, sample_signal, period_ns);
 }
 
@@ -281,6 +292,20 @@ int sample_signal_now() {
   return signal != 0 && owner == static_cast<pid_t>(syscall(SYS_getpid)) ? signal : 0;
 }
 
+bool keep_samples_out(struct sigaction& action) {
+  const int signal = sample_signal;
+  const bool is_handler = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+  if (signal == 0 || !is_handler || (action.sa_flags & SA_ONSTACK) == 0 ||
+      sigismember(&action.sa_mask, signal) == 1)
+    return false;
+  sigaddset(&action.sa_mask, signal);
+  return true;
+}
+
+void hide_sample_signal(struct sigaction& action) {
+  if (sample_signal != 0 && (action.sa_flags & SA_ONSTACK) != 0) sigdelset(&action.sa_mask, sample_signal);
+}
+
 bool is_sample(const siginfo_t& info) { return is_sample_signal(info.si_signo) && sender(info) != nullptr; }
 
 void leave_signal() {
@@ -293,6 +318,7 @@ void leave_signal() {
       give_back_signal(left);
       clock_kind = &kCpuTimer;
       sample_signal = sampler_on ? take_real_time_signal(on_signal, left - 1, left) : 0;
+      keep_samples_out_of_handlers();
       if (sampler_on && sample_signal == 0)
         stop_sampling("stack sampling ended: the program took every signal");
       else if (sampler_on)
@@ -314,9 +340,9 @@ void stop_for_exec() {
 
 void after_operation(std::uint64_t now) {
   poll_sampler(now);
-  if (!snapshot_taken) return;
-  snapshot_taken = false;
-  define_modules();
+  if (snapshot_at == 0) return;
+  define_module_at(snapshot_at);
+  snapshot_at = 0;
 }
 
 void hold_samples() {
@@ -353,6 +379,8 @@ void hold_samples() {}
 void resume_samples() {}
 void forget_sampler() {}
 int sample_signal_now() { return 0; }
+bool keep_samples_out(struct sigaction&) { return false; }
+void hide_sample_signal(struct sigaction&) {}
 bool is_sample(const siginfo_t&) { return false; }
 void leave_signal() {}
 void sample_this_thread() {}

@@ -34,6 +34,12 @@ void sample_this_thread();
 
 // The signal that this process takes samples with; 0: none. A child of vfork has none.
 int sample_signal_now();
+
+// Handlers that run on an alternate stack of the program's are not interrupted by samples: the kernel would
+// put those on the same stack, which may be too small for both. True: `action` was changed.
+bool keep_samples_out(struct sigaction& action);
+// Takes what keep_samples_out() added away again, for the program to see.
+void hide_sample_signal(struct sigaction& action);
 inline bool is_sample_signal(int signal) { return signal > 0 && signal == sample_signal_now(); }
 
 // Whether a signal is the sampler's own, not one of the same number that somebody sent.

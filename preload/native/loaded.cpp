@@ -53,12 +53,15 @@ std::string_view Loaded::path() const {
 
 void prepare_loaded() { find_object = reinterpret_cast<FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object")); }
 
+Loaded find_loaded_unlocked(const void* address) {
+  FoundObject found{};
+  if (find_object == nullptr || find_object(const_cast<void*>(address), &found) != 0) return {};
+  return {found.map, found.start, found.end};
+}
+
 Loaded find_loaded(const void* address) {
-  if (find_object != nullptr) [[likely]] {
-    FoundObject found{};
-    if (find_object(const_cast<void*>(address), &found) != 0) return {};
-    return {found.map, found.start, found.end};
-  }
+  if (find_object != nullptr) [[likely]]
+    return find_loaded_unlocked(address);
   Dl_info info{};
   void* map = nullptr;
   if (dladdr1(address, &info, &map, RTLD_DL_LINKMAP) == 0) return {};

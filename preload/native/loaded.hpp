@@ -27,6 +27,8 @@ void prepare_loaded();
 
 // The object that holds this address; an empty one if there is none.
 Loaded find_loaded(const void* address);
+// The same without any lock of the loader's; nothing before glibc 2.35.
+Loaded find_loaded_unlocked(const void* address);
 
 // A function that an object defines.
 struct Symbol {

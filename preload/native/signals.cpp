@@ -61,9 +61,17 @@ struct action {  // (signal, new action, old action)
   static Word call(Function function, Word signal, Word changed, Word old) {
     const bool ours = is_sample_signal(static_cast<int>(signal));
     if (ours && changed != 0) leave_signal();
+    struct sigaction without_samples {};
+    if (changed != 0) {
+      without_samples = *pointer<const struct sigaction>(changed);
+      if (keep_samples_out(without_samples)) changed = reinterpret_cast<Word>(&without_samples);
+    }
     const Word result = run(function, signal, changed, old);
-    if (ours && changed == 0 && old != 0 && static_cast<int>(result) == 0)
+    if (old == 0 || static_cast<int>(result) != 0) return result;
+    if (ours && changed == 0)
       *pointer<struct sigaction>(old) = {};
+    else
+      hide_sample_signal(*pointer<struct sigaction>(old));
     return result;
   }
 };

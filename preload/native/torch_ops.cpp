@@ -1,12 +1,11 @@
 #include "native/torch_ops.hpp"
 
-#include <link.h>
-
 #include <cstring>
 #include <iterator>
 
 #include "clock.hpp"
 #include "config.hpp"
+#include "mappings.hpp"
 #include "native/hooks.hpp"
 #include "native/loaded.hpp"
 
@@ -171,23 +170,19 @@ bool find(const Loaded& library, const char* name, Target& target) {
   return address != nullptr;
 }
 
-int visit(dl_phdr_info* info, std::size_t, void* result) {
-  const std::string_view name = base_name(info->dlpi_name == nullptr ? "" : info->dlpi_name);
-  if (!name.starts_with("libtorch_cpu.so")) return 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i)
-    if (info->dlpi_phdr[i].p_type == PT_LOAD) {
-      *static_cast<const void**>(result) =
-          reinterpret_cast<const void*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-      return 1;
-    }
-  return 0;
+const void* inside_libtorch() {
+  Mappings mappings;
+  Mapping mapping;
+  while (mappings.next(mapping))
+    if (mapping.executable && base_name(mapping.path).starts_with("libtorch_cpu.so"))
+      return reinterpret_cast<const void*>(mapping.start);
+  return nullptr;
 }
 
 // libtorch is loaded long before the first fetch, and never unloaded.
 bool find_torch() {
   search = Search::failed;
-  const void* inside = nullptr;
-  dl_iterate_phdr(visit, &inside);
+  const void* const inside = inside_libtorch();
   const Loaded library = inside != nullptr ? find_loaded(inside) : Loaded{};
   if (!library) return false;
   const std::string_view name = base_name(library.path());

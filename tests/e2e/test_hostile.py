@@ -96,6 +96,10 @@ CASES = [
     Case("faulthandler", "faults.py", code=-11, hides=rb"0x[0-9a-f]+"),
     Case("subinterpreters", "interpreters.py"),
     Case("strange imports", "imports.py"),
+    Case("objects that let go of themselves", "rebinding.py"),
+    Case("a thread that lists libraries", "listing.py"),
+    Case("a title over the environment", "titled.py"),
+    Case("adopting orphans", "subreaper.py", own=True),
     Case("greenlets", "greenlets.py", made=8, more=50),
     Case("development mode", "debugged.py", python=["-X", "dev"]),
     Case("limits before", "limits.py", "before", made=0),
@@ -115,6 +119,7 @@ CASES = [
     native("deep_binding"),
     native("run_path"),
     native("borrowed_stack"),
+    native("small_stack"),
     Case("a thread older than torch", "early_thread.py", "{native}", needs=["gcc"]),
     Case("Python begins and ends", "embedding", HOSTILE, "3", code=6, needs=["gcc"]),
 ]

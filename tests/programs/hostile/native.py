@@ -121,6 +121,25 @@ def borrowed_stack():
     thread.join()
 
 
+def small_stack():
+    """A handler on an alternate stack that has no room for another signal's."""
+    native = library()
+
+    def begin():
+        assert native.handle_on_own_stack() == 0
+
+    def end(name):
+        print(name, "damaged", native.damaged_below_own_stack())
+        native.end_own_stack()
+
+    begin()
+    work.epoch(lambda index: native.burn_ms(60) + index, workers=0, name="before samples")
+    end("before samples")
+    begin()
+    work.epoch(lambda index: native.burn_ms(60) + index, workers=0, name="after")
+    end("after")
+
+
 def main():
     global directory
     case, directory = sys.argv[1:]

@@ -171,6 +171,51 @@ int alternate_stack_is_its_own(void) {
   return right & (sigaltstack(NULL, &seen) == 0 && seen.ss_flags == SS_DISABLE);
 }
 
+// ---- A handler on a stack that is just large enough for it ----
+
+enum { kStack = 8192, kBelow = 8192 };
+static char* own_stack;
+
+static void on_own_stack(int signal) {
+  char scratch[1500];
+  struct timespec now, begin;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    memset(scratch, signal, sizeof scratch);
+    handled += scratch[handled % sizeof scratch] != 0;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < 3000000);
+}
+
+// Its mask as the program set it: empty.
+int handle_on_own_stack(void) {
+  char* memory = mmap(NULL, kBelow + kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return -1;
+  memset(memory, 0x5a, kBelow);
+  own_stack = memory + kBelow;
+  const stack_t stack = {.ss_sp = own_stack, .ss_size = kStack};
+  const struct sigaction action = {.sa_handler = on_own_stack, .sa_flags = SA_ONSTACK | SA_RESTART};
+  const struct itimerval every = {{0, 10000}, {0, 10000}};
+  return sigaltstack(&stack, NULL) | sigaction(SIGALRM, &action, NULL) | setitimer(ITIMER_REAL, &every, NULL);
+}
+
+// Bytes below the stack that were written to, and signals that the handler's mask holds.
+int damaged_below_own_stack(void) {
+  struct sigaction action;
+  int damaged = 0;
+  for (const char* at = own_stack - kBelow; at < own_stack; ++at) damaged += *at != 0x5a;
+  sigaction(SIGALRM, NULL, &action);
+  for (int signal = 1; signal < NSIG; ++signal) damaged += sigismember(&action.sa_mask, signal) == 1;
+  return damaged;
+}
+
+void end_own_stack(void) {
+  const struct itimerval never = {{0, 0}, {0, 0}};
+  const stack_t none = {.ss_flags = SS_DISABLE};
+  setitimer(ITIMER_REAL, &never, NULL);
+  sigaltstack(&none, NULL);
+}
+
 void cancel(unsigned long thread) { pthread_cancel(thread); }
 
 int wait_forever(void) {

@@ -1,0 +1,16 @@
+"""Functions that come and go, at addresses where others were: each has its own name."""
+import json
+
+import pytest
+
+import harness
+
+
+def test_each_version_has_its_own_name(tmp_path, tracers):
+    tracers.append(harness.Tracer(tmp_path))
+    outcome, trace = tracers[-1].trace(harness.program("redefined"))
+    truth = json.loads(outcome.stdout)
+    if truth["places_used_again"] == 0:
+        pytest.skip("no code came to lie where other code was")
+    calls = {op["name"]: op["count"] for op in trace.report["ops"] if op["name"].startswith("version_")}
+    assert calls == {f"version_{number}": 8 for number in range(truth["versions"])}
