@@ -135,6 +135,9 @@ struct Findings {
   std::vector<Recording> recordings;  // of the loaders, those that were waited for longest first
 };
 
+// Of the time of fetches: waiting for a core is worth a word from here on.
+inline constexpr double kTellsOfCoresPercent = 10;
+
 // Seconds of CPU of an op, from the calls that were measured; nothing measured anywhere: none.
 std::optional<double> cpu_of(const OpFinding& op, const Findings& findings);
 // Seconds of CPU of all that fetches do in no op; none: CPU time was not measured.

@@ -68,7 +68,9 @@ std::string report_text(const Findings& findings, const Terminal& terminal) {
                  ops_text(findings, terminal));
   out += section(terminal, "Inside operations", "lotus-analyze map lists all functions",
                  native_text(findings, terminal));
-  out += section(terminal, "Batches", "times per batch", times_text(findings, terminal));
+  out += section(terminal, "Batches",
+                 "wait: of training for each, 1 µs where it had come before; delay: from made to used",
+                 times_text(findings, terminal));
   out += section(terminal, "Waiting", "T2, of the whole run; the first sentence: all of next(), of the loop",
                  shares_text(findings, terminal));
   out += section(terminal, "Workers", "busy: share of a worker's life spent preprocessing",

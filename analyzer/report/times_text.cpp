@@ -47,6 +47,9 @@ std::string shares_text(const Findings& f, const Terminal& terminal) {
   const auto share = [](std::uint64_t part, const Series& of) {
     return percent_of(static_cast<double>(part), static_cast<double>(of.count()));
   };
+  const auto core_wait = f.core_wait_percent();
+  if (core_wait && *core_wait >= kTellsOfCoresPercent)
+    add("of preprocessing was waiting for a core: others ran there", core_wait);
   add("of the run's duration was spent waiting", percent_of(f.wait.sum(), f.wall));
   add("of the batches arrived out of order", share(f.out_of_order, f.wait));
   add("of the waits took over 500 ms", share(f.wait_over_500ms, f.wait));

@@ -21,7 +21,6 @@ constexpr double kAlmostBest = 0.98;    // the smallest change that reaches this
 constexpr double kSlowWorker = 1.3;     // times the others
 constexpr double kStartupShare = 0.15;  // of the epochs
 constexpr std::uint64_t kMostWorkers = 32;
-constexpr double kTellsOfCoresPercent = 10;  // of a fetch, waiting for a core
 
 std::string times(double factor) { return fmt::format("{:.1f} times", factor); }
 
