@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -44,31 +45,49 @@ std::optional<Stat> parse_stat(std::string_view text) {
   return stat;
 }
 
-std::optional<Stat> read_stat(std::uint32_t pid) {
+// What can be told of a process now. Short of descriptors or memory nothing can, which says nothing of it.
+struct Seen {
+  std::optional<Stat> stat;
+  bool gone = false;  // there is certainly no such process
+};
+
+Seen look_at(std::uint32_t pid) {
   const Fd file(open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
+  if (!file) {
+    if (errno == ENOENT || errno == ESRCH) return {std::nullopt, true};
+    // Needs no descriptor.
+    return {std::nullopt, kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH};
+  }
   char text[1024];
   const ssize_t size = read(file.get(), text, sizeof text);
-  if (size <= 0) return std::nullopt;
-  return parse_stat({text, static_cast<std::size_t>(size)});
+  if (size < 0) return {std::nullopt, errno == ESRCH};
+  return {parse_stat({text, static_cast<std::size_t>(size)}), false};
 }
+
+// A main thread that ended before the others is a zombie while the process lives on.
+bool is_over(const Stat& stat) { return stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1); }
 
 }  // namespace
 
 std::optional<std::uint64_t> process_start_time(std::uint32_t pid) {
-  const auto stat = read_stat(pid);
-  if (!stat) return std::nullopt;
-  // A main thread that ended before the others is a zombie while the process lives on.
-  const bool ended = stat->state == 'X' || (stat->state == 'Z' && stat->threads <= 1);
-  if (ended) return std::nullopt;
+  const auto stat = look_at(pid).stat;
+  if (!stat || is_over(*stat)) return std::nullopt;
   return stat->start_time;
+}
+
+Presence presence_of(std::uint32_t pid, std::uint64_t start_time) {
+  const Seen seen = look_at(pid);
+  if (seen.gone) return Presence::ended;
+  if (!seen.stat) return Presence::unknown;
+  return is_over(*seen.stat) || seen.stat->start_time != start_time ? Presence::ended : Presence::there;
 }
 
 ProcessWatch::ProcessWatch(std::uint32_t pid, std::uint64_t start_time) : pid_(pid), start_time_(start_time) {
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   // Looked up after the descriptor exists: if this is the right process now, the descriptor is its.
-  if (process_start_time(pid) != start_time) ended_ = true;
-  if (ended_) pidfd_.reset();
+  const Presence presence = presence_of(pid, start_time);
+  ended_ = presence == Presence::ended;
+  if (presence != Presence::there) pidfd_.reset();
 }
 
 bool ProcessWatch::alive() {
@@ -77,7 +96,7 @@ bool ProcessWatch::alive() {
     pollfd watched{pidfd_.get(), POLLIN, 0};
     ended_ = poll(&watched, 1, 0) > 0;
   } else {
-    ended_ = process_start_time(pid_) != start_time_;
+    ended_ = presence_of(pid_, start_time_) == Presence::ended;
   }
   if (ended_) pidfd_.reset();
   return !ended_;

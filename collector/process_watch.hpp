@@ -9,11 +9,18 @@
 namespace lotus::collector {
 
 // Start time of `pid` (/proc/<pid>/stat, field 22: clock ticks since boot); empty if there is no such
-// process or it has ended and only waits for its parent.
+// process, it has ended and only waits for its parent, or it cannot be read for now.
 std::optional<std::uint64_t> process_start_time(std::uint32_t pid);
 
+enum class Presence : std::uint8_t {
+  there,
+  ended,
+  unknown,  // it cannot be found out for now: no descriptor or no memory is left
+};
+Presence presence_of(std::uint32_t pid, std::uint64_t start_time);
+
 // One process, named by pid and start time so that a reused pid is not mistaken for it. A stopped
-// process is alive.
+// process is alive, and so is one of which nothing can be found out: what it records would be lost.
 class ProcessWatch {
  public:
   ProcessWatch(std::uint32_t pid, std::uint64_t start_time);

@@ -27,7 +27,7 @@ bool same_time(const timespec& a, const timespec& b) {
 // The process that a segment's name means is gone.
 bool maker_is_dead(const std::string& name) {
   const auto maker = parse_segment_name(name);
-  return !maker || process_start_time(maker->pid) != maker->start_time;
+  return !maker || presence_of(maker->pid, maker->start_time) == Presence::ended;
 }
 
 }  // namespace
@@ -96,8 +96,10 @@ std::vector<std::unique_ptr<Segment>> SegmentFinder::scan() {
 
 void SegmentFinder::scan_one(Watched& watched, std::vector<std::unique_ptr<Segment>>& found) {
   std::vector<std::string> names;
-  if (!watched.directory->list_segments(names))
-    log_.error_once(fmt::format("{}: {}", printable(watched.path), reason(errno)));
+  if (!watched.directory->list_segments(names)) {
+    log_.error_once(fmt::format("{}: {}; it is tried again", printable(watched.path), reason(errno)));
+    return;  // what is known of its files still holds
+  }
   std::map<std::string, Known> files;
   for (const std::string& name : names) {
     struct stat status {};

@@ -2,24 +2,51 @@
 #include "process_watch.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <vector>
 
 #include "support/collector_run.hpp"
 #include "support/segment_writer.hpp"
 #include "support/temporary.hpp"
 
 using namespace lotus::test;
+using lotus::collector::Presence;
+using lotus::collector::presence_of;
 using lotus::collector::process_start_time;
 using lotus::collector::ProcessWatch;
 
 namespace {
 
 std::uint32_t number(pid_t pid) { return static_cast<std::uint32_t>(pid); }
+
+// While it is there, this process can open nothing.
+class NoDescriptorLeft {
+ public:
+  NoDescriptorLeft() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{64, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    for (int fd = 0; (fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken_.push_back(fd);
+  }
+  ~NoDescriptorLeft() {
+    for (const int fd : taken_) close(fd);
+    setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  NoDescriptorLeft(const NoDescriptorLeft&) = delete;
+  NoDescriptorLeft& operator=(const NoDescriptorLeft&) = delete;
+
+ private:
+  rlimit before_{};
+  std::vector<int> taken_;
+};
 
 }  // namespace
 
@@ -77,4 +104,17 @@ TEST_CASE("a process whose main thread ended before another one is alive") {
   kill(child, SIGKILL);
   wait_for(child);
   CHECK_FALSE(watch.alive());
+}
+
+TEST_CASE("without a descriptor to look with, a process counts as alive until it is certainly gone") {
+  const pid_t child = in_child([] { pause(); });
+  const std::uint64_t start_time = start_time_of(number(child));
+  const NoDescriptorLeft none;
+  CHECK(presence_of(number(child), start_time) == Presence::unknown);
+  ProcessWatch watch(number(child), start_time);
+  CHECK(watch.alive());
+  kill(child, SIGKILL);
+  wait_for(child);
+  CHECK_FALSE(watch.alive());
+  CHECK(presence_of(number(child), start_time) == Presence::ended);
 }
