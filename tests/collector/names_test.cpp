@@ -168,6 +168,26 @@ TEST_CASE("debugging information in a file of its own, found by its link") {
   CHECK(file.source(library.functions.at("_ZL6hiddeni").begin) == NameSource::dwarf);
 }
 
+TEST_CASE("a pipe under the name of the separate file is not opened for reading") {
+  const Library library;
+  const std::string debug = library.place / "libshapes.debug";
+  output_of("cd " + library.place.path() +
+            " && objcopy --only-keep-debug libshapes.so libshapes.debug && strip --strip-all libshapes.so"
+            " && objcopy --add-gnu-debuglink=libshapes.debug libshapes.so"
+            " && rm libshapes.debug && mkfifo libshapes.debug");
+  NamedFile file(library.path);
+  CHECK(file.source(library.functions.at("_ZL6hiddeni").begin) == NameSource::unwind_entry);
+}
+
+TEST_CASE("a pipe in the place of what several debug files share is not opened for reading") {
+  const Library library;
+  output_of("cd " + library.place.path() +
+            " && mkfifo shared && printf 'shared\\000%020d' 1 > link"
+            " && objcopy --add-section .gnu_debugaltlink=link libshapes.so");
+  NamedFile file(library.path);
+  CHECK(file.names(library.functions.at("_ZL6hiddeni").begin) == "hidden(int)");
+}
+
 TEST_CASE("a separate file of another build is not used") {
   const Library library;
   const std::string debug = library.place / ".debug";
@@ -187,6 +207,17 @@ TEST_CASE("compressed symbols in .gnu_debugdata") {
       " && strip --strip-all libshapes.so && objcopy --add-section .gnu_debugdata=mini.xz libshapes.so");
   NamedFile file(library.path);
   check_whole(file, library.functions.at("_ZL6hiddeni"), "hidden(int)", NameSource::symtab);
+}
+
+TEST_CASE("compressed symbols of more than 64 MiB are not read") {
+  const Library library;
+  output_of(
+      "cd " + library.place.path() +
+      " && objcopy --strip-debug --remove-section=.comment libshapes.so mini"
+      " && truncate -s +80M mini && xz mini"
+      " && strip --strip-all libshapes.so && objcopy --add-section .gnu_debugdata=mini.xz libshapes.so");
+  NamedFile file(library.path);
+  CHECK(file.source(library.functions.at("_ZL6hiddeni").begin) == NameSource::unwind_entry);
 }
 
 TEST_CASE("a file with another build id than the process had is not read") {
