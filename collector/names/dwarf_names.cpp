@@ -6,8 +6,6 @@
 #include <iterator>
 #include <string_view>
 
-#include "names/demangle.hpp"
-
 namespace lotus::collector {
 namespace {
 
@@ -24,31 +22,6 @@ std::uint64_t number(Dwarf_Die& die, unsigned attribute) {
   Dwarf_Word value = 0;
   if (dwarf_attr(&die, attribute, &found) == nullptr || dwarf_formudata(&found, &value) != 0) return 0;
   return value;
-}
-
-// The name that a mangled symbol gives to all parts and clones of a function; empty if it is not mangled.
-std::string name_by_symbol(const char* symbol) {
-  const std::string_view text(symbol != nullptr ? symbol : "");
-  if (!text.starts_with("_Z") && !text.starts_with("_R")) return {};
-  const std::string name = demangled(symbol);
-  return name == text ? "" : name.substr(0, name.find(" [clone "));
-}
-
-FunctionName name_of(Dwarf_Die& die, const char* symbol) {
-  FunctionName function;
-  function.source = NameSource::dwarf;
-  Dwarf_Attribute found;
-  const char* linkage = nullptr;
-  for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
-    if (linkage == nullptr && dwarf_attr_integrate(&die, attribute, &found) != nullptr)
-      linkage = dwarf_formstring(&found);
-  function.name = linkage != nullptr ? demangled(linkage) : name_by_symbol(symbol);
-  const char* plain = dwarf_diename(&die);
-  if (function.name.empty() && plain != nullptr) function.name = plain;
-  if (const char* file = dwarf_decl_file(&die)) function.file = file;
-  int line = 0;
-  if (dwarf_decl_line(&die, &line) == 0) function.line = static_cast<std::uint64_t>(line);
-  return function;
 }
 
 // The inlined function at `address` among the children of `die`, however many blocks it lies in.
@@ -71,7 +44,7 @@ bool inlined_at(Dwarf_Die& die, std::uint64_t address, Dwarf_Die& found, int dep
 
 }  // namespace
 
-DwarfNames::DwarfNames(Dwarf* dwarf) {
+DwarfNames::DwarfNames(Dwarf* dwarf, Demangler& demangler) : demangler_(demangler) {
   if (dwarf == nullptr) return;
   Dwarf_CU* unit = nullptr;
   Dwarf_Die die;
@@ -119,6 +92,31 @@ DwarfNames::Extents& DwarfNames::functions_of(Dwarf_Die& unit) {
               [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   }
   return place->second;
+}
+
+// The name that a mangled symbol gives to all parts and clones of a function; empty if it is not mangled.
+std::string DwarfNames::name_by_symbol(const char* symbol) {
+  const std::string_view text(symbol != nullptr ? symbol : "");
+  if (!text.starts_with("_Z") && !text.starts_with("_R")) return {};
+  const std::string& name = demangler_.name_of(symbol);
+  return name == text ? "" : name.substr(0, name.find(" [clone "));
+}
+
+FunctionName DwarfNames::name_of(Dwarf_Die& die, const char* symbol) {
+  FunctionName function;
+  function.source = NameSource::dwarf;
+  Dwarf_Attribute found;
+  const char* linkage = nullptr;
+  for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
+    if (linkage == nullptr && dwarf_attr_integrate(&die, attribute, &found) != nullptr)
+      linkage = dwarf_formstring(&found);
+  function.name = linkage != nullptr ? demangler_.name_of(linkage) : name_by_symbol(symbol);
+  const char* plain = dwarf_diename(&die);
+  if (function.name.empty() && plain != nullptr) function.name = plain;
+  if (const char* file = dwarf_decl_file(&die)) function.file = file;
+  int line = 0;
+  if (dwarf_decl_line(&die, &line) == 0) function.line = static_cast<std::uint64_t>(line);
+  return function;
 }
 
 std::vector<NamedFrame> DwarfNames::find(std::uint64_t address, const char* symbol) {

@@ -4,17 +4,20 @@
 #include <elfutils/libdw.h>
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "names/demangle.hpp"
 #include "stacks/stack_store.hpp"
 
 namespace lotus::collector {
 
 class DwarfNames {
  public:
-  // `dwarf`: nullptr if there is none; outlives this. Reads the compilation units' extents only.
-  explicit DwarfNames(Dwarf* dwarf);
+  // `dwarf`: nullptr if there is none; it and `demangler` outlive this. Reads the compilation units' extents
+  // only.
+  DwarfNames(Dwarf* dwarf, Demangler& demangler);
 
   // The functions at an address of the debugging information, innermost first; empty if it has none there.
   // `symbol`: mangled, of the function around the address, may be null: it says what local functions and
@@ -31,7 +34,10 @@ class DwarfNames {
   static Dwarf_Die* smallest(Extents& extents, std::uint64_t address);
   static void add_functions(Extents& extents, Dwarf_Die& parent, int depth);
   Extents& functions_of(Dwarf_Die& unit);
+  std::string name_by_symbol(const char* symbol);
+  FunctionName name_of(Dwarf_Die& die, const char* symbol);
 
+  Demangler& demangler_;
   Extents units_;
   std::unordered_map<std::uint64_t, Extents> functions_;  // by offset of the unit
 };

@@ -33,6 +33,7 @@ const Dwfl_Callbacks kCallbacks{find_elf, dwfl_standard_find_debuginfo, dwfl_off
 struct Symbols::Sources {
   Dwfl* dwfl = nullptr;
   Dwfl_Module* module = nullptr;
+  Demangler demangler;
   std::unique_ptr<SymbolTable> table;
   std::unique_ptr<DwarfNames> dwarf;
   Dwarf_Addr dwarf_bias = 0;
@@ -64,7 +65,7 @@ struct Symbols::Sources {
   }
 
   std::vector<NamedFrame> in_dwarf(std::uint64_t offset, const char* symbol) {
-    if (!dwarf) dwarf = std::make_unique<DwarfNames>(dwfl_module_getdwarf(module, &dwarf_bias));
+    if (!dwarf) dwarf = std::make_unique<DwarfNames>(dwfl_module_getdwarf(module, &dwarf_bias), demangler);
     return dwarf->find(offset + start - dwarf_bias, symbol);
   }
 };
@@ -85,7 +86,7 @@ std::vector<NamedFrame> Symbols::find(BinaryId binary, std::uint64_t offset, Unw
         sources_->table->find(offset + sources_->start, extent ? extent->begin + sources_->start : 0);
     auto frames = sources_->in_dwarf(offset, symbol != nullptr ? symbol->name : nullptr);
     if (!frames.empty()) return frames;
-    if (symbol != nullptr) return {{{demangled(symbol->name), "", 0, symbol->source}, 0}};
+    if (symbol != nullptr) return {{{sources_->demangler.name_of(symbol->name), "", 0, symbol->source}, 0}};
   }
   const auto begin = extent ? std::optional(extent->begin) : called_function(offset);
   const NameSource source = begin ? NameSource::unwind_entry : NameSource::unknown;
