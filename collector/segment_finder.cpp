@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <stdexcept>
 
 #include "process_watch.hpp"
@@ -20,11 +21,16 @@ std::uint64_t own_pid_namespace() {
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
+// A segment is made within milliseconds; after this long nobody makes it any more.
+constexpr std::time_t kMakingSeconds = 60;
+
+bool is_old(const struct stat& status) { return std::time(nullptr) - status.st_mtime > kMakingSeconds; }
+
 bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-// The process that a segment's name means is gone.
+// The process that a segment's name means is gone, or is in another pid namespace.
 bool maker_is_dead(const std::string& name) {
   const auto maker = parse_segment_name(name);
   return !maker || presence_of(maker->pid, maker->start_time) == Presence::ended;
@@ -111,13 +117,13 @@ void SegmentFinder::scan_one(Watched& watched, std::vector<std::unique_ptr<Segme
       const bool changed = !same_time(before->second.changed, known.changed);
       if (known.seen == Seen::refused && changed) known.seen = Seen::waiting;
     }
-    if (known.seen == Seen::waiting) known.seen = look_at(watched, name, found);
+    if (known.seen == Seen::waiting) known.seen = look_at(watched, name, is_old(status), found);
     files.emplace(name, known);
   }
   watched.files = std::move(files);
 }
 
-SegmentFinder::Seen SegmentFinder::look_at(const Watched& watched, const std::string& name,
+SegmentFinder::Seen SegmentFinder::look_at(const Watched& watched, const std::string& name, bool old,
                                            std::vector<std::unique_ptr<Segment>>& found) {
   const bool dead = maker_is_dead(name);  // before it is opened: what a dead process left does not change
   OpenedSegment opened = open_segment(watched.directory, name, pid_namespace_);
@@ -132,9 +138,14 @@ SegmentFinder::Seen SegmentFinder::look_at(const Watched& watched, const std::st
     return Seen::served;
   }
   if (opened.verdict.verdict == Verdict::not_ready) {
-    if (dead) unlinkat(watched.directory->fd(), name.c_str(), 0);
+    if (dead && old) unlinkat(watched.directory->fd(), name.c_str(), 0);
     return Seen::waiting;
   }
+  if (opened.verdict.verdict == Verdict::elsewhere)
+    log_.note_once(
+        fmt::format("{} also has segments of another pid namespace (another container): they are "
+                    "left to a collector there",
+                    printable(watched.path)));
   refuse(path, opened.verdict);
   return Seen::refused;
 }

@@ -64,7 +64,9 @@ class SegmentFinder {
   ServeLock::Result attach_one(Watched& watched, Directory::Create create, ServeLock::Try patience);
   ServeLock::Result lock(Watched& watched, ServeLock::Try patience);
   void scan_one(Watched& watched, std::vector<std::unique_ptr<Segment>>& found);
-  Seen look_at(const Watched& watched, const std::string& name, std::vector<std::unique_ptr<Segment>>& found);
+  // `old`: it was last written to long ago.
+  Seen look_at(const Watched& watched, const std::string& name, bool old,
+               std::vector<std::unique_ptr<Segment>>& found);
   void refuse(const std::string& path, const SegmentVerdict& verdict);
   bool has_new_files(Watched& watched) const;
   bool take_back();

@@ -1,5 +1,6 @@
 // What segments hold becomes a trace: order, salvage, no record twice, damage counted and stepped over.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -343,14 +344,23 @@ TEST_CASE("a head that lies does not lead astray") {
   CHECK(end_of(trace).damaged == 1);
 }
 
-TEST_CASE("a segment that is being made is waited for while its maker lives") {
+TEST_CASE("a segment that is being made is waited for while its maker lives, or may live elsewhere") {
   const Place place;
   auto own = place.own_segment();
   own->header().ready = 0;
   auto dead = place.dead_segment();
   dead->header().ready = 0;
-  const Outcome outcome = drain(place.segments.path());
+  Outcome outcome = drain(place.segments.path());
   CHECK(outcome.code == 0);
+  CHECK(outcome.said.empty());
+  CHECK(exists(own->path()));
+  // Of this pid namespace nobody makes it, but a process of another one may be doing so just now.
+  CHECK(exists(dead->path()));
+  for (const auto* segment : {own.get(), dead.get()}) {
+    const timespec long_ago[2]{};
+    REQUIRE(utimensat(AT_FDCWD, segment->path().c_str(), long_ago, 0) == 0);
+  }
+  outcome = drain(place.segments.path());
   CHECK(outcome.said.empty());
   CHECK(exists(own->path()));
   CHECK_FALSE(exists(dead->path()));
@@ -369,6 +379,8 @@ TEST_CASE("segments of other versions, namespaces or clocks are left alone") {
         std::string::npos);
   CHECK(outcome.said.find(schema->path() + " is of another version") != std::string::npos);
   CHECK(outcome.said.find(elsewhere->path()) == std::string::npos);
+  CHECK(outcome.said.find(place.segments.path() + " also has segments of another pid namespace") !=
+        std::string::npos);
   for (const auto* segment : {newer.get(), schema.get(), elsewhere.get()}) CHECK(exists(segment->path()));
   CHECK_FALSE(exists(place.output));
 }
