@@ -13,6 +13,7 @@ namespace lotus::collector {
 namespace {
 
 constexpr int kMaxNumbered = 1000;
+constexpr std::uint32_t kMaxHeader = 1u << 20;  // bytes; no version's is larger
 
 enum class Found : std::uint8_t { nothing, empty, same_session, other_trace, foreign, in_use, error };
 
@@ -26,6 +27,14 @@ struct Candidate {
 
 // The lock keeps other collectors off; a file system that has no locks is used without one.
 bool lock_file(int fd) { return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+// A header that says otherwise than it did is damaged, and what follows it may be anywhere.
+bool is_of(const FileHeader& header, const FileHeader& identity) {
+  return header.version == kTraceVersion && header.header_bytes >= sizeof(FileHeader) &&
+         header.header_bytes <= kMaxHeader && header.session_pid == identity.session_pid &&
+         header.session_start_time == identity.session_start_time &&
+         header.clock_source == identity.clock_source && header.tick_shift == identity.tick_shift;
+}
 
 Found classify(Candidate& file, const FileHeader& identity) {
   struct stat status {};
@@ -43,10 +52,7 @@ Found classify(Candidate& file, const FileHeader& identity) {
   if (got > 0 && !lotus) return Found::foreign;
   if (!lock_file(file.fd.get())) return Found::in_use;
   if (got == 0) return Found::empty;
-  const bool same = whole && file.header.version == kTraceVersion &&
-                    file.header.header_bytes >= sizeof(FileHeader) &&
-                    file.header.session_pid == identity.session_pid &&
-                    file.header.session_start_time == identity.session_start_time;
+  const bool same = whole && file.header.header_bytes <= file.size && is_of(file.header, identity);
   return same ? Found::same_session : Found::other_trace;
 }
 

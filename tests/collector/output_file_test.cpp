@@ -229,3 +229,23 @@ TEST_CASE("errors name what failed") {
   place.path = place.directory.path() + "/" + std::string(300, 'x');
   CHECK(place.open(1).error == ENAMETOOLONG);
 }
+
+TEST_CASE("a trace whose header is damaged is set aside, not continued") {
+  for (const auto damage : {+[](FileHeader& header) { header.header_bytes = 0x80000040; },
+                            +[](FileHeader& header) { header.header_bytes = 100'000; },
+                            +[](FileHeader& header) { header.tick_shift = 9; },
+                            +[](FileHeader& header) { header.clock_source = ClockSource{7}; }}) {
+    Place place;
+    place.make_trace(1);
+    const std::string whole = read_text(place.path);
+    FileHeader header;
+    std::memcpy(&header, whole.data(), sizeof header);
+    damage(header);
+    std::string damaged = whole;
+    std::memcpy(damaged.data(), &header, sizeof header);
+    write_text(place.path, damaged);
+    place.make_trace(1);
+    CHECK(read_text(place.path) == whole);
+    CHECK(read_text(place.path + ".old") == damaged);
+  }
+}
