@@ -34,11 +34,13 @@ Log::Log(const std::string& file, Where where, bool quiet) : quiet_(quiet) {
   if (where == Where::standard_error) target_ = STDERR_FILENO;
   progress_allowed_ = target_ >= 0 && file.empty() && !quiet && isatty(STDERR_FILENO) != 0;
   if (file.empty()) return;
-  file_.reset(open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
+  // Traces go on whether or not somebody reads a pipe under that name: nothing is waited for.
+  file_.reset(open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   if (file_) {
     target_ = file_.get();
   } else {
-    error("LOTUS_LOG={}: {}; diagnostics go to standard error", printable(file), reason(errno));
+    error("LOTUS_LOG={}: {}; diagnostics go to standard error", printable(file),
+          errno == ENXIO ? "a pipe that nobody reads" : reason(errno));
   }
 }
 

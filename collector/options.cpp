@@ -5,9 +5,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <lotus/segment.hpp>
+#include <system_error>
+
+#include "text.hpp"
 
 namespace lotus::collector {
 namespace {
@@ -54,13 +58,30 @@ std::vector<std::string> default_directories() {
   return found;
 }
 
-void add_environment(Options& options, const std::string& directory) {
-  const std::string chosen = directory.empty() ? environment("LOTUS_DIR") : directory;
-  options.directories = chosen.empty() ? default_directories()
-                                       : std::vector<std::string>{std::filesystem::absolute(chosen).string()};
-  const std::string log = environment("LOTUS_LOG");
-  if (!log.empty()) options.log_file = std::filesystem::absolute(log).string();
+// Absolute, if there is a working directory that it can be relative to; says so if not.
+bool make_absolute(std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  if (error) {
+    std::fputs(fmt::format("lotus-collector: {}: the working directory cannot be told ({}): give a path that "
+                           "begins with /\n",
+                           printable(path), error.message())
+                   .c_str(),
+               stderr);
+    return false;
+  }
+  path = absolute.string();
+  return true;
+}
+
+// False: they cannot be used, which was said.
+bool add_environment(Options& options, const std::string& directory) {
+  std::string chosen = directory.empty() ? environment("LOTUS_DIR") : directory;
+  if (!chosen.empty() && !make_absolute(chosen)) return false;
+  options.directories = chosen.empty() ? default_directories() : std::vector<std::string>{chosen};
+  options.log_file = environment("LOTUS_LOG");
   options.fallback_directory = temporary_directory();
+  return options.log_file.empty() || make_absolute(options.log_file);
 }
 
 }  // namespace
@@ -95,7 +116,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   if (autostart) options.mode = Mode::autostart;
   if (drain) options.mode = Mode::drain;
   if (status) options.mode = Mode::status;
-  add_environment(options, directory);
+  if (!add_environment(options, directory)) return kFailed;
   return options;
 }
 

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "text.hpp"
+
 namespace lotus::collector {
 namespace {
 
@@ -20,6 +22,15 @@ std::string what_is_wrong(const struct stat& status) {
   if (static_cast<std::uint64_t>(status.st_size) > kMaxSegmentBytes)
     return fmt::format("{} bytes", status.st_size);
   return {};
+}
+
+// Perhaps it can be opened later, as it is.
+bool is_passing(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EAGAIN;
+}
+
+std::string why_not_opened(int error) {
+  return error == ELOOP || error == EISDIR || error == ENXIO ? "not a plain file" : reason(error);
 }
 
 SegmentHeader copy_header(const GuardedMapping& mapping) {
@@ -84,7 +95,8 @@ OpenedSegment open_segment(const std::shared_ptr<const Directory>& directory, co
   struct stat status {};
   if (!file || fstat(file.get(), &status) != 0) {
     opened.error = errno;
-    if (opened.error == ELOOP) opened = {{Verdict::damaged, "not a plain file"}, nullptr, 0};
+    if (opened.error != ENOENT && !is_passing(opened.error))
+      opened = {{Verdict::damaged, why_not_opened(opened.error)}, nullptr, 0};
     return opened;
   }
   const auto bytes = static_cast<std::uint64_t>(status.st_size);

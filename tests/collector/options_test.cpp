@@ -91,6 +91,29 @@ TEST_CASE("without LOTUS_DIR every directory that a traced process may use is se
     CHECK(what_is_wrong(read_trace(directory + ".out")) == "");
 }
 
+TEST_CASE("relative paths without a working directory are refused") {
+  for (const char* setting : {"LOTUS_DIR=segments", "LOTUS_LOG=log"}) {
+    const TemporaryDirectory place;
+    const std::string gone = place / "gone";
+    const std::string log = place / "log";
+    const pid_t child = in_child([&] {
+      if (mkdir(gone.c_str(), 0700) != 0 || chdir(gone.c_str()) != 0 || rmdir(gone.c_str()) != 0) _exit(99);
+      _exit(CollectorProgram({"--drain"}, log, {setting}).wait().code);
+    });
+    CHECK(wait_for(child) == 1);
+    CHECK(has(read_text(log), "the working directory cannot be told"));
+  }
+}
+
+TEST_CASE("a pipe that nobody reads is no file for diagnostics") {
+  const TemporaryDirectory place;
+  const std::string pipe = place / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CollectorProgram collector({"--drain", "--dir", place / "absent"}, place / "log", {"LOTUS_LOG=" + pipe});
+  CHECK(eventually([&] { return !collector.running(); }));
+  CHECK(has(read_text(place / "log"), "LOTUS_LOG=" + pipe + ": a pipe that nobody reads"));
+}
+
 TEST_CASE("--quiet leaves only errors") {
   const TemporaryDirectory place;
   SegmentPlan plan;

@@ -103,6 +103,13 @@ TEST_CASE("directories, pipes and huge files under a segment's name are not touc
   }
 }
 
+TEST_CASE("a directory under a segment's name keeps no collector from its end") {
+  const Place place;
+  REQUIRE(mkdir((place.segments / "4242-1.segment").c_str(), 0700) == 0);
+  CollectorProgram collector({"--autostart", "--dir", place.segments.path()}, place.elsewhere / "log");
+  CHECK(eventually([&] { return !collector.running(); }));
+}
+
 TEST_CASE("other files are no segments") {
   const Place place;
   for (const char* name : {"notes.txt", "1-2.segment.old", "x.lotus", "01-2.segment"})
