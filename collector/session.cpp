@@ -143,9 +143,11 @@ bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64
                             Filling& filling) {
   if (process->number() == 0) number(*process);
   const bool dead = process->dead();  // found out first: what is gathered then is all there will be
+  bool done = dead;
   if (!process->written_before()) {
     filling.take_most(process->gather(*file_, packer_, now_ns, all));
-    if (dead)
+    done = dead && !process->more_to_unwind();
+    if (done)
       process->gather_end(*file_, packer_, read_clock_pair(identity_.clock_source, identity_.tick_shift));
     if (!file_->write_batch()) {
       const int error = errno;
@@ -153,9 +155,9 @@ bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64
       return failed(error, path(), now_ns);
     }
     process->commit();
-    if (dead) lost_by_ended_ += process->lost_events();
+    if (done) lost_by_ended_ += process->lost_events();
   }
-  if (!dead) return true;
+  if (!done) return true;
   if (process->segment().torn())
     log_.error("{}: was truncated while it was read; what came before is in the trace",
                printable(process->segment().file().path()));

@@ -18,6 +18,9 @@ constexpr std::uint64_t kModulePatience = 300 * kMillisecond;
 constexpr std::uint64_t kSnapshotPause = kSecond;
 constexpr double kSnapshotShare = 3.0 / 16;  // of the ring; below what collector.cpp waits for
 
+// How long one process may take to have its snapshots unwound before the others are visited again.
+constexpr std::uint64_t kUnwindBudget = 20 * kMillisecond;
+
 // `stored` is what `record` says it is, as far as that can be seen without decoding it.
 bool plausible(const RingRecord& record, Bytes stored) {
   if (record.kind != RingKind::chunk || record.raw_bytes > kMaxRawFrame) return false;
@@ -67,7 +70,7 @@ Filling TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now
   if (!definitions_may_wait(now_ns, complete)) {
     gather_chunks(file, limit);
     if (snapshots_are_due(snapshot_limit, now_ns) || all)
-      gather_snapshots(file, packer, snapshot_limit, now_ns);
+      gather_snapshots(file, packer, snapshot_limit, now_ns, all);
   }
   return filling();
 }
@@ -181,11 +184,15 @@ bool TracedProcess::snapshots_are_due(std::uint64_t limit, std::uint64_t now_ns)
 }
 
 void TracedProcess::gather_snapshots(TraceFile& file, Packer& packer, std::uint64_t limit,
-                                     std::uint64_t now_ns) {
+                                     std::uint64_t now_ns, bool all) {
   RingCursor& ring = now_.snapshots;
+  const std::uint64_t begin = ring.position();
+  const std::uint64_t until_ns = all ? UINT64_MAX : monotonic_ns() + kUnwindBudget;
+  more_to_unwind_ = false;
   const bool crowded = limit - ring.position() > ring.bytes() / 2;
   read_ring(ring, limit, [&](const RingRecord& record, const std::uint8_t* payload) {
-    return take_snapshot(record, payload, crowded, now_ns);
+    more_to_unwind_ = ring.position() != begin && monotonic_ns() >= until_ns;
+    return !more_to_unwind_ && take_snapshot(record, payload, crowded, now_ns);
   });
   if (ring.position() == limit) {
     stacks_->caught_up();

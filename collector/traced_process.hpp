@@ -51,7 +51,10 @@ class TracedProcess {
   // Adds to the batch of `file` what is new in the rings: definitions first. Snapshots stay in their ring
   // until they are many or old, or the process is dead, or `all`.
   Filling gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all);
-  // For a dead process, after gather(): adds its open chunks and its end.
+  // The last gather() left snapshots for the next one, so that other processes do not wait for these; never
+  // with `all`.
+  bool more_to_unwind() const { return more_to_unwind_; }
+  // For a dead process, after gather() left nothing: adds its open chunks and its end.
   void gather_end(TraceFile& file, Packer& packer, ClockPair seen);
   // The batch is in the file: its bytes are given back to the process.
   void commit();
@@ -77,7 +80,7 @@ class TracedProcess {
   bool gather_definitions(TraceFile& file, Packer& packer);
   void gather_chunks(TraceFile& file, std::uint64_t limit);
   bool snapshots_are_due(std::uint64_t limit, std::uint64_t now_ns);
-  void gather_snapshots(TraceFile& file, Packer& packer, std::uint64_t limit, std::uint64_t now_ns);
+  void gather_snapshots(TraceFile& file, Packer& packer, std::uint64_t limit, std::uint64_t now_ns, bool all);
   bool take_snapshot(const RingRecord& record, const std::uint8_t* payload, bool crowded,
                      std::uint64_t now_ns);
   void take_definitions(const RingRecord& record, const std::uint8_t* payload, DefinitionJoiner& joiner,
@@ -106,6 +109,7 @@ class TracedProcess {
   std::uint64_t snapshot_waits_since_ns_ = 0;  // for definitions
   std::uint64_t hole_since_ns_ = 0;            // when a definition was first found unfinished
   std::vector<std::uint8_t> scratch_;
+  bool more_to_unwind_ = false;
   bool dead_ = false;
   bool written_before_ = false;
   std::uint64_t salvaged_ = 0;

@@ -2,7 +2,9 @@
 // bounds.
 #include <doctest/doctest.h>
 #include <elf.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <random>
@@ -11,6 +13,7 @@
 #include "names/named_library.hpp"
 #include "names/namer.hpp"
 #include "stacks/process_stacks.hpp"
+#include "support/collector_run.hpp"
 #include "support/snapshots.hpp"
 
 using namespace lotus;
@@ -267,4 +270,35 @@ TEST_CASE("ELF files that are scribbled over or cut off: frames and names are fo
     }
   }
   CHECK(opened > 500);
+}
+
+TEST_CASE("snapshots that take long to unwind hold up no other process") {
+  constexpr std::uint64_t kModules = 16'000;
+  constexpr std::uint64_t kSnapshots = 15'000;
+  const TemporaryDirectory segments, files;
+  const pid_t child = in_child([] { pause(); });
+  SegmentPlan plan;
+  plan.directory = segments.path();
+  plan.output = files / "quick.lotus";
+  SegmentWriter quick(plan);
+  plan.pid = static_cast<std::uint32_t>(child);
+  plan.output = files / "slow.lotus";
+  plan.ring_bytes[kDefinitionRing] = plan.ring_bytes[kStackRing] = std::uint64_t{4} << 20;
+  SegmentWriter slow(plan);
+  for (std::uint64_t i = 1; i <= kModules; ++i)
+    REQUIRE(push_definition<Kind::module>(slow, i, i, i << 16, (i << 16) + 4096, 0u, "/nothing", ""));
+  SnapshotParts parts = snapshot_here(0);
+  parts.header.registers[kRegisterRip] = 1;
+  // Each is of a time at which other modules were there than at the time of the one before.
+  for (std::uint64_t i = 0; i < kSnapshots; ++i)
+    REQUIRE(push_snapshot(slow, parts.bytes(), kModules / 2 + i % 2));
+  CollectorProgram collector({"--dir", segments.path()}, files / "log");
+  REQUIRE(eventually([&] { return slow.header().reader_pid != 0; }));
+  ThreadWriter thread(quick, 0, 1);
+  thread.record(1);
+  thread.flush();
+  CHECK(eventually([&] { return quick.ring(kEventRing).tail == quick.ring(kEventRing).head; }));
+  CHECK(slow.ring(kStackRing).tail < slow.ring(kStackRing).head);
+  kill(child, SIGKILL);
+  wait_for(child);
 }
