@@ -107,8 +107,11 @@ void write_run(const Options& options, const lotustrace::Run& run, const Importe
 }
 
 // Not even --force replaces what is read.
-void check_target(const lotustrace::Run& run, const std::string& target) {
+void check_target(const Options& options, const lotustrace::Run& run, const std::string& target) {
   std::error_code ignored;
+  for (const auto& table : {options.mapping, options.counters})
+    if (fs::equivalent(table, target, ignored))
+      throw WrongUsage(fmt::format("-o {}: is what is read; name another file", escaped(target)));
   for (const auto& directory : run.directories)
     for (const auto* files : {&directory.main, &directory.workers})
       for (const auto& file : *files)
@@ -118,14 +121,9 @@ void check_target(const lotustrace::Run& run, const std::string& target) {
 
 void import_run(const Options& options, const lotustrace::Run& run, const Imported& facts,
                 const std::string& target) {
-  check_target(run, target);
+  check_target(options, run, target);
   Output out(target, options.force);
-  try {
-    write_run(options, run, facts, target, out);
-  } catch (...) {
-    if (target != "-") std::remove(target.c_str());  // half a trace is none
-    throw;
-  }
+  write_run(options, run, facts, target, out);
 }
 
 void import_logs(const Options& options) {

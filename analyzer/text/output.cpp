@@ -2,8 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -12,6 +15,24 @@
 #include "trace/error.hpp"
 
 namespace lotus::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A new file in the directory of `target`, which it will replace: there, renaming it moves no bytes.
+int open_beside(const std::string& target, unsigned mode, std::string& name) {
+  constexpr std::string_view kSuffix = ".part";
+  name = (fs::path(target).parent_path() / "lotus-analyze-XXXXXX").string();
+  name += kSuffix;
+  const int file = ::mkostemps(name.data(), static_cast<int>(kSuffix.size()), O_CLOEXEC);
+  if (file < 0) return file;
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(file, mode & ~mask);
+  return file;
+}
+
+}  // namespace
 
 Output::Output() : name_("standard output"), file_(stdout), owned_(false) {}
 
@@ -28,9 +49,18 @@ Output::Output(const std::string& path, bool replace, unsigned mode)
     return;
   }
   std::error_code ignored;
-  const bool device = std::filesystem::is_other(path, ignored);  // as /dev/null: nothing is lost there
-  const int exclusively = replace || device ? O_TRUNC : O_EXCL;
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | exclusively, mode);
+  const bool device = fs::is_other(path, ignored);  // as /dev/null: nothing is lost there
+  if (replace && fs::is_directory(path, ignored)) fail(EISDIR);
+  const bool replaces = replace && !device && fs::exists(fs::symlink_status(path, ignored));
+  target_ = written_ = device ? "" : path;
+  int file = -1;
+  if (replaces) {
+    // A link stays one: what it names is replaced.
+    if (fs::exists(path, ignored)) target_ = fs::canonical(path, ignored).string();
+    file = open_beside(target_, mode, written_);
+  } else {
+    file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (device ? O_TRUNC : O_EXCL), mode);
+  }
   file_ = file < 0 ? nullptr : ::fdopen(file, "w");
   if (file_ == nullptr && errno == EEXIST)
     throw WrongUsage(fmt::format("{}: exists; give --force to replace it, or another name", name_));
@@ -38,7 +68,9 @@ Output::Output(const std::string& path, bool replace, unsigned mode)
 }
 
 Output::~Output() {
-  if (owned_ && file_ != nullptr) std::fclose(file_);
+  if (!owned_ || file_ == nullptr) return;
+  std::fclose(file_);
+  if (!written_.empty()) ::unlink(written_.c_str());  // half an output is none
 }
 
 void Output::fail(int error) const {
@@ -53,7 +85,12 @@ void Output::write(std::string_view text) {
 void Output::close() {
   if (std::fflush(file_) != 0) fail(errno);
   if (!owned_) return;
-  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail(errno);
+  const int closed = std::fclose(std::exchange(file_, nullptr));
+  const int moved = closed != 0 || written_ == target_ ? closed : ::rename(written_.c_str(), target_.c_str());
+  if (moved == 0) return;
+  const int error = errno;
+  if (!written_.empty()) ::unlink(written_.c_str());
+  fail(error);
 }
 
 }  // namespace lotus::analyzer

@@ -11,7 +11,9 @@ class Output {
  public:
   // Standard output.
   Output();
-  // A file, replaced if it exists; "-" is standard output. Throws Unusable when it cannot be made.
+  // A file, replaced if it exists; "-" is standard output. Throws Unusable when it cannot be made. Devices
+  // and FIFOs are written directly. Any other file is there only once close() has returned: until then one
+  // that is to be replaced stays as it is, and what was written before an error is removed.
   explicit Output(const std::string& path);
   // The same; unless `replace`, a file that exists is left as it is, and WrongUsage thrown.
   Output(const std::string& path, bool replace);
@@ -34,6 +36,8 @@ class Output {
   std::string name_;
   std::FILE* file_;
   bool owned_;
+  std::string target_;   // where the output belongs; of devices and standard output: none
+  std::string written_;  // where it is written until it is whole
 };
 
 }  // namespace lotus::analyzer
