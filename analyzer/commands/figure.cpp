@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands/command.hpp"
+#include "commands/trace_copy.hpp"
 #include "figures/draw.hpp"
 #include "figures/figures.hpp"
 #include "text/escape.hpp"
@@ -61,7 +62,10 @@ void make_figure(const Options& options) {
   if (options.output.empty()) throw WrongUsage("-o: names no file");
   const Targets targets = targets_of(options.output);
   check_free(targets, options.force);
-  const DataTable data = kind->make(read_runs(chosen_traces(options.traces)), options.figure);
+  const auto traces = chosen_traces(options.traces);
+  refuse_onto_itself(traces, targets.csv, "drawn");
+  for (const auto& picture : targets.pictures) refuse_onto_itself(traces, picture, "drawn");
+  const DataTable data = kind->make(read_runs(traces), options.figure);
   Output csv(targets.csv, options.force);
   csv.write(data.csv());
   csv.close();

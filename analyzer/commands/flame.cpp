@@ -6,6 +6,7 @@
 
 #include "commands/command.hpp"
 #include "commands/profiles.hpp"
+#include "commands/trace_copy.hpp"
 #include "stacks/flame.hpp"
 #include "stacks/map_views.hpp"
 #include "text/escape.hpp"
@@ -26,6 +27,7 @@ struct Options {
 void show_flame(const Options& options) {
   FlameBuilder builder(options.everything);
   const auto traces = chosen_traces(options.traces);
+  refuse_onto_itself(traces, options.output, "drawn");
   std::string nothing;
   each_profile(traces, options.filter,
                [&](const Trace& trace, const Profile& profile, const Reading& reading) {

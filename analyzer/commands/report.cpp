@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "commands/command.hpp"
+#include "commands/trace_copy.hpp"
 #include "html/page.hpp"
 #include "model/fan.hpp"
 #include "ranks/collector.hpp"
@@ -70,7 +71,9 @@ void report_ranks(const Options& options) {
 }
 
 void write_page(const Options& options) {
-  const Traces traces = opened(chosen_traces(options.traces));
+  const auto paths = chosen_traces(options.traces);
+  refuse_onto_itself(paths, *options.html, "reported");
+  const Traces traces = opened(paths);
   Output out(*options.html, options.force);
   Collector collector;
   Page page;

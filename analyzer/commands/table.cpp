@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands/command.hpp"
+#include "commands/trace_copy.hpp"
 #include "tables/tables.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
@@ -37,7 +38,9 @@ const TableKind& kind_of(const Options& options) {
 
 void show_table(const Options& options) {
   const TableKind& kind = kind_of(options);
-  const auto runs = read_runs(chosen_traces(options.traces));
+  const auto traces = chosen_traces(options.traces);
+  refuse_onto_itself(traces, options.output, "tabulated");
+  const auto runs = read_runs(traces);
   const DataTable table = kind.make(runs);
   Output out(options.output, options.force);
   if (options.csv)

@@ -17,6 +17,10 @@ void refuse_onto_itself(const std::string& trace, const std::string& output, con
                                  escaped(output), done));
 }
 
+void refuse_onto_itself(const std::vector<std::string>& traces, const std::string& output, const char* done) {
+  for (const auto& trace : traces) refuse_onto_itself(trace, output, done);
+}
+
 void tell_of_copy(const std::string& output, const std::string& text) {
   std::FILE* const to = output == "-" ? stderr : stdout;
   if (std::fputs(text.c_str(), to) < 0 || std::fflush(to) != 0)

@@ -1,5 +1,7 @@
 // The program as its users run it.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "made_logs.hpp"
 #include "made_trace.hpp"
 #include "text/utf8.hpp"
 
@@ -73,6 +76,11 @@ Bytes one_batch(const std::string& path) {
   main.flush();
   made.close();
   return made.bytes;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 const char* const kCommands[] = {"report",
@@ -295,4 +303,51 @@ TEST_CASE("output that cannot be written is an error") {
   CHECK(run("timeline -o /nonexistent/x.json " + file.path()).code == 1);
   const Outcome full = run("report " + file.path() + " >/dev/full");
   CHECK(full.code == 1);
+}
+
+TEST_CASE("import: an error leaves what stands at the output") {
+  const TemporaryDirectory place;
+  write_five_batches(place, "logs");
+  place.write("logs/log_worker_pid_101", place.read("logs/log_worker_pid_101") + "no such line\n");
+  place.write("old.lotus", "old");
+  const std::string old = place.path() + "/old.lotus";
+  const std::string link = place.path() + "/link.lotus";
+  const std::string fifo = place.path() + "/fifo";
+  fs::create_symlink(old, link);
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  const int reader = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK);  // or its writer would wait
+  const auto import = [&](const std::string& options, const std::string& output) {
+    const Outcome outcome = run("import " + options + " --force -o " + output + " " + place.path() + "/logs");
+    CAPTURE(outcome.text);
+    return outcome.code;
+  };
+  const auto entries = [&] { return std::distance(fs::directory_iterator(place.path()), {}); };
+  for (const auto& output : {old, link, fifo}) CHECK(import("--strict", output) == 1);
+  CHECK(import("--strict", place.path() + "/new.lotus") == 1);
+  CHECK(place.read("old.lotus") == "old");
+  CHECK(fs::is_symlink(link));
+  CHECK(fs::is_fifo(fifo));
+  CHECK(entries() == 4);  // the logs and these three
+  CHECK(import("", link) == 0);
+  CHECK(fs::is_symlink(link));
+  CHECK(run("info " + old).code == 0);
+  CHECK(entries() == 4);
+  ::close(reader);
+}
+
+TEST_CASE("no command writes over the trace that it reads") {
+  const Bytes bytes = one_batch("/a");
+  const TemporaryFile trace(bytes);
+  const TemporaryFile data(bytes, ".csv");
+  const TemporaryFile picture(bytes, ".svg");
+  const std::pair<const char*, const TemporaryFile*> cases[] = {
+      {"report --html ", &trace}, {"flame -o ", &trace},      {"table batches -o ", &trace},
+      {"figure 2 -o ", &data},    {"figure 2 -o ", &picture}, {"timeline -o ", &trace},
+      {"recover -o ", &trace},    {"redact -o ", &trace}};
+  for (const auto& [command, file] : cases) {
+    const Outcome outcome = run(command + file->path() + " --force " + file->path());
+    CAPTURE(command);
+    CHECK_MESSAGE(outcome.code == 2, outcome.text);
+    CHECK(text_of(file->path()) == std::string(bytes.begin(), bytes.end()));
+  }
 }
