@@ -1,9 +1,11 @@
 // A batch on its way from the worker to training, joined from the records of several threads.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ struct BatchKey {
   std::uint64_t iterator = 0, reset = 0, batch = 0;
 
   bool operator==(const BatchKey&) const = default;
+  // In order of number, where the training process is the same.
+  auto operator<=>(const BatchKey&) const = default;
 };
 
 struct BatchKeyHash {
@@ -75,14 +79,14 @@ inline std::int64_t wait_ns(const Batch& batch, const ClockMap& clock) {
 // What a stream knows of batches between its records.
 struct BatchProgress {
   struct Received {
-    BatchKey key;
     std::uint64_t at = 0;
     std::uint64_t got = kUnknown;  // return of the `get` that delivered it
   };
-  std::vector<Received> received;  // in the open wait, not consumed so far
-  Interval deserialize;            // of the batch that is named next
-  BatchKey fetched_inline;         // in the open wait; no training process: none
-  std::uint64_t fetch_reset = 0;   // of the last fetch: `put` does not say it
+  std::map<BatchKey, Received> received;  // in the open wait, not consumed so far
+  std::vector<BatchKey> arriving;         // of them, those whose `get` has not returned
+  Interval deserialize;                   // of the batch that is named next
+  BatchKey fetched_inline;                // in the open wait; no training process: none
+  std::uint64_t fetch_reset = 0;          // of the last fetch: `put` does not say it
 };
 
 }  // namespace lotus::analyzer

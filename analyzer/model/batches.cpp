@@ -104,19 +104,21 @@ void BatchTable::on_transfer(const Stream& stream, const Span& span) {
 }
 
 void BatchTable::on_get(Stream& stream, const Span& span) {
-  for (auto& received : stream.batches.received)
-    if (received.got == kUnknown) received.got = span.end;
+  BatchProgress& progress = stream.batches;
+  for (const BatchKey& key : progress.arriving)
+    if (const auto hit = progress.received.find(key); hit != progress.received.end())
+      hit->second.got = span.end;
+  progress.arriving.clear();
 }
 
 void BatchTable::on_consume(Stream& stream, const Span& span) {
   const BatchKey key = own_key(stream, span.data.fields.data());
   Batch& batch = row(key);
   auto& received = stream.batches.received;
-  const auto hit =
-      std::find_if(received.begin(), received.end(), [&](const auto& r) { return r.key == key; });
+  const auto hit = received.find(key);
   const OpenSpan* wait = enclosing_wait(stream);
   if (hit != received.end()) {
-    if (wait != nullptr && hit->got != kUnknown) batch.wait = {wait->start, hit->got};
+    if (wait != nullptr && hit->second.got != kUnknown) batch.wait = {wait->start, hit->second.got};
     received.erase(hit);
   }
   if (span.ended == Ended::returned)
@@ -128,13 +130,14 @@ void BatchTable::on_consume(Stream& stream, const Span& span) {
 
 // What was received in this wait and not consumed by its end came before its turn.
 void BatchTable::on_wait(Stream& stream, const Span& span) {
-  for (const auto& received : stream.batches.received) {
-    Batch& batch = row(received.key);
+  for (const auto& [key, received] : stream.batches.received) {
+    Batch& batch = row(key);
     batch.out_of_order = true;
     batch.wait = {received.at, received.at};
     update(batch);
   }
   stream.batches.received.clear();
+  stream.batches.arriving.clear();
   const BatchKey fetched = stream.batches.fetched_inline;
   stream.batches.fetched_inline = {};
   if (fetched.training == nullptr) return;
@@ -172,7 +175,10 @@ void BatchTable::on_received(Stream& stream, const Record& record, std::uint64_t
   if (stream.batches.deserialize.known()) batch.deserialize = stream.batches.deserialize;
   stream.batches.deserialize = {};
   // Outside of a wait nobody waits for it: leftovers that a new epoch throws away.
-  if (enclosing_wait(stream) != nullptr) stream.batches.received.push_back({batch.key, ticks, kUnknown});
+  if (enclosing_wait(stream) != nullptr) {
+    stream.batches.received[batch.key] = {ticks, kUnknown};
+    stream.batches.arriving.push_back(batch.key);
+  }
   update(batch);
 }
 
@@ -183,16 +189,17 @@ void BatchTable::on_gap(Stream& stream) {
 }
 
 Batch& BatchTable::row(const BatchKey& key) {
-  const auto [slot, fresh] = rows_.try_emplace(key);
-  if (!fresh) return slot->second;
-  slot->second.key = key;
-  arrived_.push_back(key);
-  while (arrived_.size() > kMostPending || !rows_.contains(arrived_.front())) {
+  if (const auto known = rows_.find(key); known != rows_.end()) return known->second;
+  // Before the new row is there: an older one of this key may have left, and its entry be the oldest.
+  while (arrived_.size() >= kMostPending || (!arrived_.empty() && !rows_.contains(arrived_.front()))) {
     const BatchKey oldest = arrived_.front();
     arrived_.pop_front();
     emit(oldest);
   }
-  return slot->second;  // the newest row is not among those that left
+  arrived_.push_back(key);
+  Batch& row = rows_[key];
+  row.key = key;
+  return row;
 }
 
 void BatchTable::update(Batch& batch) {

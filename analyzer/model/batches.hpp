@@ -47,7 +47,7 @@ class BatchTable {
   Visitor& visitor_;
   std::unordered_map<BatchKey, Batch, BatchKeyHash> rows_;
   std::deque<BatchKey> lingering_;  // fetched and consumed
-  std::deque<BatchKey> arrived_;    // in order of their first record; the first one has not left
+  std::deque<BatchKey> arrived_;    // in order of their first record; some may have left
 };
 
 }  // namespace lotus::analyzer

@@ -363,3 +363,20 @@ TEST_CASE("memory is bounded when batches never become complete") {
   show(trace, seen);
   CHECK(seen.batches.size() == count);
 }
+
+TEST_CASE("a batch that comes again when the table is full is shown whole") {
+  MadeTrace made;
+  ThreadWriter main(made, 1, 1, 1 << 20);
+  const auto fetched = [&] { span<Kind::fetch>(main, 1, 2, 1, 0, 0); };
+  for (std::uint64_t i = 0; i < BatchTable::kMostPending; ++i) main.record<Kind::queued>(at(1), 1, 0, i, 1);
+  fetched();
+  fetched();
+  main.flush();
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  Seen seen;
+  show(trace, seen);
+  REQUIRE(seen.batches.size() == 2);
+  for (const Batch& batch : seen.batches) CHECK(batch.fetched == Fetched::made);
+}
