@@ -1,15 +1,55 @@
 #include "replay/recorder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace lotus::analyzer {
+
+void RunningOps::add(std::uint32_t op, float ticks) {
+  const auto few = times_.begin() + static_cast<std::ptrdiff_t>(std::min(kFew, times_.size()));
+  const auto hit = std::find_if(times_.begin(), few, [&](const OpTime& time) { return time.op == op; });
+  if (hit != few) {
+    hit->ns += ticks;
+    return;
+  }
+  times_.push_back({op, ticks});
+  if (times_.size() < merge_at_) return;
+  merge();
+  merge_at_ = std::max(4 * kFew, 2 * times_.size());
+}
+
+void RunningOps::merge() {
+  std::stable_sort(times_.begin(), times_.end(),
+                   [](const OpTime& a, const OpTime& b) { return a.op < b.op; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < times_.size(); ++i) {
+    if (times_[i].op == times_[last].op)
+      times_[last].ns += times_[i].ns;
+    else
+      times_[++last] = times_[i];
+  }
+  times_.resize(last + 1);
+}
+
+std::vector<OpTime> RunningOps::take() {
+  if (times_.size() > kFew) merge();
+  merge_at_ = 4 * kFew;
+  return std::exchange(times_, {});
+}
 
 void Recorder::begin(const Trace& trace) {
   trace_ = &trace;
   ops_.clear();
+  for (const auto& [number, process] : trace.catalog.processes())
+    for (const auto& [key, epoch] : process->epochs) {
+      const auto loader = process->iterators.find(key.first);
+      if (loader == process->iterators.end()) continue;
+      std::uint64_t& all = epochs_of_loader_[{process.get(), loader->second}];
+      all = std::max(all, epoch.number + 1);
+    }
 }
 
-std::vector<OpTime>& Recorder::running(const Stream& stream) {
+RunningOps& Recorder::running(const Stream& stream) {
   if (last_stream_ != &stream) {
     last_stream_ = &stream;
     last_running_ = &running_[&stream];
@@ -24,11 +64,7 @@ RawEpoch& Recorder::epoch_of(const Process& training, std::uint64_t iterator, st
   const auto loader = training.iterators.find(iterator);
   const Epoch* const epoch = training.epoch_of(iterator, reset);
   if (loader == training.iterators.end() || epoch == nullptr) return slot->second;
-  std::uint64_t all = 0;
-  for (const auto& [key, other] : training.epochs) {
-    const auto of = training.iterators.find(key.first);
-    if (of != training.iterators.end() && of->second == loader->second) all = std::max(all, other.number + 1);
-  }
+  const std::uint64_t all = epochs_of_loader_[{&training, loader->second}];
   const std::uint64_t stride = (all + kMostEpochs - 1) / kMostEpochs;
   slot->second.kept = epoch->number % std::max<std::uint64_t>(1, stride) == 0;
   return slot->second;
@@ -66,17 +102,11 @@ void Recorder::on_op(const Span& span) {
   const auto self = static_cast<double>(span.self_ticks());
   sum.self += self;
   sum.cpu.add(trace_->clock.duration_ns(span.ticks()), span.cpu_ns());
-  auto& times = running(span.stream);
-  const auto same = [&](const OpTime& time) { return time.op == op.index; };
-  const auto hit = std::find_if(times.begin(), times.end(), same);
-  if (hit == times.end())
-    times.push_back({op.index, static_cast<float>(self)});
-  else
-    hit->ns += static_cast<float>(self);
+  running(span.stream).add(op.index, static_cast<float>(self));
 }
 
 void Recorder::on_fetch(const Span& span) {
-  auto& times = running(span.stream);
+  auto times = running(span.stream).take();
   const auto& fields = span.data.fields;
   const Process* training = span.stream.process;
   std::uint64_t iterator = fields[0];
@@ -87,11 +117,10 @@ void Recorder::on_fetch(const Span& span) {
   RawBatch* const row =
       iterator == 0 ? nullptr : batch_of(epoch_of(*training, iterator, fields[1]), fields[2]);
   if (row != nullptr) {
-    row->ops = times;
+    row->ops = std::move(times);
     if (span.data.has_cpu) row->cpu_ns = span.data.cpu_ns;
     if (span.data.core_wait_ns != kUnknown) row->core_wait_ns = span.data.core_wait_ns;
   }
-  times.clear();
 }
 
 void Recorder::on_point(const Stream& stream, const Record& record, std::uint64_t) {
@@ -153,6 +182,7 @@ void Recorder::end() {
       recordings_.push_back(recording_of(*trace_, *training, loader, std::move(epochs), ops_));
   }
   epochs_.clear();
+  epochs_of_loader_.clear();
   running_.clear();
   last_stream_ = nullptr;
 }

@@ -33,6 +33,24 @@ struct RawEpoch {
   bool finished = false, kept = true;
 };
 
+// What an open fetch spent in each operation so far.
+class RunningOps {
+ public:
+  void add(std::uint32_t op, float ticks);
+  // Each operation once; empty afterwards.
+  std::vector<OpTime> take();
+
+ private:
+  // So many are looked through for an operation. Those behind them are put together when they have doubled:
+  // the work follows the number of calls, however many operations there are.
+  static constexpr std::size_t kFew = 16;
+
+  void merge();
+
+  std::vector<OpTime> times_;
+  std::size_t merge_at_ = 4 * kFew;
+};
+
 class Recorder : public Visitor {
  public:
   static constexpr std::uint64_t kMostEpochs = 8;
@@ -54,16 +72,17 @@ class Recorder : public Visitor {
   void on_fetch(const Span& span);
   void on_get(const Span& span);
   void on_next(const Span& span);
-  std::vector<OpTime>& running(const Stream& stream);
+  RunningOps& running(const Stream& stream);
   RawEpoch& epoch_of(const Process& training, std::uint64_t iterator, std::uint64_t reset);
   RawBatch* batch_of(RawEpoch& epoch, std::uint64_t index);
 
   const Trace* trace_ = nullptr;
   std::map<IterationKey, RawEpoch> epochs_;  // of the current trace
-  std::vector<RecordedOp> ops_;              // of the current trace, by Op::index; self in ticks
-  std::unordered_map<const Stream*, std::vector<OpTime>> running_;  // of the open fetches
+  std::map<std::pair<const Process*, std::uint64_t>, std::uint64_t> epochs_of_loader_;  // how many, by id
+  std::vector<RecordedOp> ops_;  // of the current trace, by Op::index; self in ticks
+  std::unordered_map<const Stream*, RunningOps> running_;  // of the open fetches
   const Stream* last_stream_ = nullptr;
-  std::vector<OpTime>* last_running_ = nullptr;
+  RunningOps* last_running_ = nullptr;
   std::vector<Recording> recordings_;
 };
 

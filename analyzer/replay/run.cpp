@@ -20,7 +20,8 @@ Outcome Run::run() {
   machine_.sleep(kTraining, epoch_.start);
   for (std::size_t worker = 0; worker < workers_.size(); ++worker)
     machine_.wake_at(worker_actor(worker), epoch_.ready[worker]);
-  for (std::uint64_t i = 0; i < settings_.prefetch * workers_.size(); ++i) try_put_index();
+  const std::uint64_t room = std::min<std::uint64_t>(wanted_, settings_.prefetch * workers_.size());
+  for (std::uint64_t i = 0; i < room; ++i) try_put_index();
   while (!over_) {
     const auto actor = machine_.next();
     if (!actor) throw std::logic_error("the replay of an epoch stands still");

@@ -23,7 +23,7 @@ class Series {
  public:
   // Up to this many values are kept as they are: percentiles are exact then.
   static constexpr std::size_t kExact = 1 << 16;
-  static constexpr std::int64_t kMost = 10'000'000'000'000'000;  // the sum of squares cannot overflow
+  static constexpr std::int64_t kMost = 10'000'000'000'000'000;
 
   // Adds a duration in ns; negative ones (possible for a delay across a damaged clock) are allowed.
   // Longer ones than kMost, 115 days, are damage: they count as kMost.
@@ -31,7 +31,7 @@ class Series {
     ns = std::clamp(ns, -kMost, kMost);
     ++count_;
     sum_ += ns;
-    squares_ += static_cast<Int128>(ns) * ns;
+    if (__builtin_add_overflow(squares_, static_cast<Int128>(ns) * ns, &squares_)) squares_ = kMostSquares;
     min_ = ns < min_ ? ns : min_;
     max_ = ns > max_ ? ns : max_;
     if (buckets_.empty())
@@ -64,6 +64,9 @@ class Series {
   static double value_of(std::size_t bucket);
   void keep(std::int64_t ns);
   double at_rank(std::uint64_t rank) const;
+
+  // Reached only by a damaged trace: by a million durations of kMost.
+  static constexpr Int128 kMostSquares = ((Int128{1} << 126) - 1) * 2 + 1;
 
   std::uint64_t count_ = 0;
   Int128 sum_ = 0;

@@ -74,6 +74,7 @@ Lanes::Thread& Lanes::thread(const Process& process, std::uint32_t stream) {
   const bool has_tid = known != process.threads.end() && known->second.tid != 0;
   slot->second.lane = {pid_of(process), has_tid ? known->second.tid : kUnknownTids + stream};
   slot->second.name = known != process.threads.end() ? known->second.name : fmt::format("thread {}", stream);
+  by_lane_.try_emplace(slot->second.lane, &slot->second);
   return slot->second;
 }
 
@@ -100,6 +101,7 @@ Lane Lanes::of(const BatchKey& key, Outcome outcome) {
         {pid_of(training), kOutcomeTids + outcomes_.size()},
         of_loader(role.name, training.loaders.size() > 1 ? training.loader_of(key.iterator) : nullptr),
         role.order};
+    by_lane_.try_emplace(slot->second.lane, &slot->second);
   }
   return slot->second.lane;
 }
@@ -125,9 +127,9 @@ Lanes::Name Lanes::process(std::uint64_t pid) const {
 }
 
 Lanes::Name Lanes::thread(Lane lane) const {
-  for (auto& name : threads())
-    if (name.lane == lane) return name;
-  return {lane, fmt::format("thread {}", lane.tid), 0};
+  const auto found = by_lane_.find(lane);
+  if (found == by_lane_.end()) return {lane, fmt::format("thread {}", lane.tid), 0};
+  return {lane, found->second->name, static_cast<std::uint64_t>(found->second->order)};
 }
 
 }  // namespace lotus::analyzer

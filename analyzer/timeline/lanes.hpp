@@ -64,6 +64,7 @@ class Lanes {
   std::unordered_map<std::uint64_t, const Process*> taken_;  // pid → process
   std::map<Key, Thread> threads_;
   std::map<Key, Thread> outcomes_;  // by loader and outcome
+  std::map<Lane, const Thread*> by_lane_;
 };
 
 // "queue depth (loader 2)"; a loader that is not known has no number.

@@ -87,8 +87,11 @@ const Op& Catalog::intern(OpRole role, std::string name, std::string qualified, 
 
 const Op& Catalog::op(Process& process, std::uint64_t id) {
   const Op*& slot = process.ops.slot(id);
-  if (slot == nullptr)
-    slot = &intern(OpRole::transform, fmt::format("op {} (its name is lost)", id), "", "", 0);
+  if (slot != nullptr) return *slot;
+  const bool named = lost_names_++ < kMostLostNames;
+  slot = &intern(OpRole::transform,
+                 named ? fmt::format("op {} (its name is lost)", id) : "other ops (their names are lost)", "",
+                 "", 0);
   return *slot;
 }
 

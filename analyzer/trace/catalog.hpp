@@ -149,7 +149,11 @@ class Catalog {
   // The process of a number; made when it was not known (its frame may be lost). 0: none of the traced ones,
   // but what the collector's own definitions belong to.
   Process& process(std::uint32_t number);
-  // The op of an id; one that says what is missing when its definition is lost.
+  // Ids without a definition that get an op each; no program has as many.
+  static constexpr std::size_t kMostLostNames = 1024;
+
+  // The op of an id; one that says what is missing when its definition is lost. Beyond kMostLostNames such
+  // ids share one.
   const Op& op(Process& process, std::uint64_t id);
 
   // Takes over one definition record, made at `ticks` by process `number`.
@@ -180,6 +184,7 @@ class Catalog {
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, std::unique_ptr<Op>>
       ops_;
   std::unordered_map<std::uint64_t, std::vector<Link>> links_;  // by pid of the worker
+  std::size_t lost_names_ = 0;
 };
 
 }  // namespace lotus::analyzer

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "made_trace.hpp"
+#include "replay/recorder.hpp"
 #include "report/collector.hpp"
 #include "report/report.hpp"
 
@@ -255,4 +256,14 @@ TEST_CASE("losses are reported") {
   CHECK(trace["lost_events"] == 7);
   CHECK(trace["lost_definitions"] == 3);
   CHECK(trace["gaps"] == 1);
+}
+
+TEST_CASE("operations of a fetch are added up, however many they are") {
+  RunningOps running;
+  for (int round = 0; round < 3; ++round)
+    for (std::uint32_t op = 0; op < 1000; ++op) running.add(op, static_cast<float>(op));
+  const auto times = running.take();
+  REQUIRE(times.size() == 1000);
+  for (const OpTime& time : times) CHECK(time.ns == 3 * static_cast<float>(time.op));
+  CHECK(running.take().empty());
 }

@@ -117,3 +117,13 @@ TEST_CASE("dropping low outliers leaves the rest as it is") {
   CHECK(rest.min() == 100);
   CHECK(rest.mean() == doctest::Approx(101.5));
 }
+
+TEST_CASE("sums of absurd durations stay finite") {
+  Series series;
+  for (int i = 0; i < 2'000'000; ++i) {
+    series.add(Series::kMost);
+    series.add(0);
+  }
+  CHECK(series.mean() == doctest::Approx(Series::kMost / 2.0));
+  CHECK(series.std() > 0);
+}
