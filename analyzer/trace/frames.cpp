@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <vector>
+
+#include "trace/payload.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -48,7 +51,7 @@ std::size_t structure_bytes(FrameType type) {
 }
 
 FrameCursor::FrameCursor(const Source& source, std::uint64_t begin)
-    : source_(source), end_(source.size()), position_(begin), searched_from_(begin) {}
+    : source_(source), end_(source.size()), position_(begin) {}
 
 FrameCursor::At FrameCursor::look(std::uint64_t offset, Frame& frame) const {
   if (offset >= end_) return At::end;
@@ -64,15 +67,26 @@ bool FrameCursor::next(Frame& frame) {
   if (at == At::end) return false;
   if (at != At::frame && !resync(at, frame)) return false;
   position_ = frame.end();
-  searched_from_ = frame.payload();
+  last_ = frame;
   return true;
 }
 
-// Finds the next whole frame. One may lie inside the payload of the frame before it, where bytes were
-// taken out of that payload.
+// Where bytes were taken out of a payload, the next frame begins inside of it. A payload that decompresses is
+// whole. Frames of a sound file do not overlap: who would have more bytes searched than the file has was made
+// to be read again and again.
+std::uint64_t FrameCursor::search_begins() {
+  if (last_.header.magic != kFrameMagic) return position_;  // there was none so far
+  std::span<const std::uint8_t> body;
+  if (last_.header.codec == Codec::zstd && PayloadReader(source_).read(last_, body)) return position_;
+  if (again_ + last_.header.stored_bytes > end_) return position_;
+  again_ += last_.header.stored_bytes;
+  return last_.payload();
+}
+
+// Finds the next whole frame.
 bool FrameCursor::resync(At reason, Frame& frame) {
   const std::uint64_t expected = position_;
-  if (search(searched_from_, frame)) {
+  if (search(search_begins(), frame)) {
     const std::uint64_t from = std::min(expected, frame.offset);
     damage_.add({from, frame.offset - from, "no frame where one should begin"});
     return true;

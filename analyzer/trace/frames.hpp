@@ -43,12 +43,14 @@ class FrameCursor {
   enum class At { frame, overruns, garbage, end };
   At look(std::uint64_t offset, Frame& frame) const;
   bool search(std::uint64_t from, Frame& frame) const;
+  std::uint64_t search_begins();
   bool resync(At reason, Frame& frame);
 
   const Source& source_;
   std::uint64_t end_;
   std::uint64_t position_;
-  std::uint64_t searched_from_;  // behind the last good frame's header: its payload may be short of bytes
+  Frame last_;
+  std::uint64_t again_ = 0;  // bytes of payloads that were searched
   Damage damage_;
   std::optional<std::uint64_t> cut_off_;
 };
