@@ -50,11 +50,12 @@ void BatchRows::on_next(const Span& span) {
   Step step{at(span.data.start), at(span.end), 0, 0, 0, lanes_.training(*span.stream.process)};
   step.receiving =
       std::clamp<std::int64_t>(std::exchange(receiving_[&span.stream], 0), 0, step.end - step.start);
+  const bool trained = latest.iteration.add(span).has_value();
   if (!fresh) {
-    if (latest.returned) latest.step.trained = std::max<std::int64_t>(0, step.start - latest.step.end);
+    if (trained) latest.step.trained = std::max<std::int64_t>(0, step.start - latest.step.end);
     steps_.add(latest.step);
   }
-  latest = {step, span.ended == Ended::returned};
+  latest.step = step;
 }
 
 std::uint32_t BatchRows::set_of(const BatchKey& key) {

@@ -55,7 +55,7 @@ class BatchRows : public Visitor {
   };
   struct Latest {
     Step step;
-    bool returned = false;
+    Iteration iteration;
   };
   // A loader's epoch.
   using Set = std::tuple<const Process*, std::uint64_t, std::uint64_t>;  // loader, epoch

@@ -148,6 +148,7 @@ bool Model::begin(Stream& stream, const FrameHeader& header) {
   stream.chunk_path.clear();
   if (!gap) return false;
   ++reading_.gaps;
+  ++stream.gaps;
   reading_.lost_records += header.lost_before;
   visitor_.on_gap(stream, header.lost_before, header.base_ticks);
   return true;

@@ -50,6 +50,7 @@ struct Stream {
   std::uint32_t number = 0;
   std::uint64_t sequence = 0;  // of the last chunk read
   bool broken = false;         // the last chunk was not read to its end
+  std::uint64_t gaps = 0;      // places so far where records are missing
   std::uint64_t records = 0;
   std::uint64_t samples = 0;  // that ended so far, those inside of others not counted
   std::vector<OpenSpan> stack;

@@ -62,7 +62,8 @@ void RankCollector::on_batch(const Batch& batch) {
 void RankCollector::end() {
   for (const auto& [key, iteration] : iterations_) {
     RankFinding* finding = finding_of(*std::get<0>(key));
-    if (finding != nullptr) finding->loop += static_cast<double>(ns(iteration.first, iteration.last));
+    if (finding != nullptr)
+      finding->loop += static_cast<double>(trace_->clock.duration_ns(iteration.ticks()));
   }
   iterations_.clear();
 }

@@ -64,8 +64,9 @@ void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   const RawEpoch& raw = *of.raw;
   Achieved& achieved = recording_.achieved;
   achieved.images += raw.images;
-  achieved.time += ns(begun, raw.iteration.last);
-  achieved.loop += ns(raw.iteration.first, raw.iteration.last);
+  const auto loop = static_cast<double>(trace_.clock.duration_ns(raw.iteration.ticks()));
+  achieved.time += ns(begun, raw.iteration.first) + loop;
+  achieved.loop += loop;
   achieved.next += raw.next;
   recording_.batches += raw.consumed;
   ++recording_.all_epochs;

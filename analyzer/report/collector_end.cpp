@@ -37,12 +37,15 @@ void Collector::fold_loops() {
   for (const auto& [key, loop] : loops_) {
     const auto& [process, iterator, reset] = key;
     LoaderFinding& loader = loader_of(*process, iterator);
-    const auto lasted = static_cast<double>(ns(Interval{loop.first, loop.last}));
+    const auto lasted = static_cast<double>(trace_->clock.duration_ns(loop.ticks()));
+    const auto missing = static_cast<double>(trace_->clock.duration_ns(loop.missing));
     loader.next += loop.next;
     loader.loop += lasted;
     ++loader.epochs;
     findings_.next += loop.next;
     findings_.loop += lasted;
+    findings_.wall = std::max(lasted, findings_.wall - missing);
+    findings_.quality.missing_loop += missing;
     findings_.quality.busy += lasted;
     findings_.cores = std::max(findings_.cores, process->cores);
   }

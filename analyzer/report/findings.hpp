@@ -89,6 +89,7 @@ struct QualityFinding {
   std::uint64_t gaps = 0, open_spans = 0;
   bool truncated = false, interrupted = false, calibrated = true;
   Damage damage;
+  double missing_loop = 0;  // of training loops, in gaps: neither in their length nor in what was waited
   double own_cost = 0, busy = 0;  // of the tracer; of the traced program while it loaded or trained
 
   std::optional<double> overhead_percent() const {

@@ -37,6 +37,7 @@ Json trace_json(const Findings& f) {
           {"unrecorded_workers", q.unrecorded_workers},
           {"dropped_spans", q.dropped_spans},
           {"gaps", q.gaps},
+          {"missing_loop_s", q.missing_loop / kNsPerS},
           {"open_spans", q.open_spans},
           {"truncated", q.truncated},
           {"interrupted", q.interrupted},

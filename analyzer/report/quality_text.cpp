@@ -2,6 +2,7 @@
 #include "report/sections.hpp"
 #include "text/escape.hpp"
 #include "text/table.hpp"
+#include "text/units.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -39,6 +40,8 @@ std::string quality_text(const Findings& f, const Terminal& terminal) {
   add_count(table, "unrecorded spans", q.dropped_spans, "too many threads, or nested too deeply");
   add_count(table, "silent workers", q.unrecorded_workers, "recorded nothing: no room in shared memory?");
   add_count(table, "gaps", q.gaps, "places where records are missing");
+  if (q.missing_loop > 0)
+    table.add({"missing loop", human_time(q.missing_loop), "of training, in gaps; not in the numbers"});
   add_count(table, "open spans", q.open_spans, "never ended; not in the numbers");
   add_count(table, "failed batches", f.failed_batches, "making them raised; not in the numbers");
   add_count(table, "damaged bytes", q.damage.bytes, "skipped; `lotus-analyze info` says where");

@@ -367,10 +367,13 @@ TEST_CASE("memory is bounded when batches never become complete") {
 TEST_CASE("a batch that comes again when the table is full is shown whole") {
   MadeTrace made;
   ThreadWriter main(made, 1, 1, 1 << 20);
-  const auto fetched = [&] { span<Kind::fetch>(main, 1, 2, 1, 0, 0); };
+  const auto trained_on = [&] {
+    span<Kind::fetch>(main, 1, 1, 1, 0, 0);
+    span<Kind::consume>(main, 1, 1, 1, 0, 0);
+  };
   for (std::uint64_t i = 0; i < BatchTable::kMostPending; ++i) main.record<Kind::queued>(at(1), 1, 0, i, 1);
-  fetched();
-  fetched();
+  trained_on();
+  trained_on();
   main.flush();
   made.close();
   const TemporaryFile file(made.bytes);

@@ -3,6 +3,7 @@
 
 #include "made_trace.hpp"
 #include "model/span_builder.hpp"
+#include "report/verdict.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;
@@ -147,4 +148,45 @@ TEST_CASE("absurdly deep nesting is damage, not memory") {
   const Reading reading = show(trace, seen);
   CHECK(reading.damage.count == 1);
   CHECK(reading.open_spans == SpanBuilder::kMaxDepth);
+}
+
+TEST_CASE("a gap of the training loop is neither a step nor time that it did not wait") {
+  // Ten batches a chunk, 10 ms each: half of it waiting, half training.
+  const auto findings = [](bool lossy, auto check) {
+    MadeTrace made;
+    made.loader(1, 0);
+    made.iterator(1, 1);
+    ThreadWriter main(made, 1, 1);
+    for (int chunk = 0; chunk < 3; ++chunk) {
+      for (int i = 0; i < 10; ++i) {
+        const double from = 100.0 * chunk + 10.0 * i;
+        main.record<Kind::next>(at(from), 1, 0);
+        span<Kind::fetch>(main, from, from + 5, 1, 0, 10 * chunk + i);
+        main.record<Kind::leave>(at(from + 5));
+      }
+      if (lossy && chunk == 1)
+        main.drop();
+      else
+        main.flush();
+    }
+    made.close(300);
+    const TemporaryFile file(made.bytes);
+    Trace trace(file.path());
+    check(findings_of(trace));
+  };
+  findings(false, [](const Findings& whole) {
+    CHECK(whole.next == doctest::Approx(150e6));
+    CHECK(whole.loop == doctest::Approx(295e6));
+    CHECK(whole.quality.missing_loop == 0);
+  });
+  findings(true, [](const Findings& lossy) {
+    CHECK(lossy.next == doctest::Approx(100e6));
+    CHECK(lossy.loop == doctest::Approx(190e6));
+    CHECK(lossy.quality.missing_loop == doctest::Approx(105e6));
+    CHECK(lossy.train_step.count() == 18);
+    CHECK(lossy.train_step.max() == doctest::Approx(5e6));
+    REQUIRE(lossy.recordings.size() == 1);
+    CHECK(lossy.recordings.front().achieved.loop == doctest::Approx(190e6));
+    CHECK(verdict_of(lossy).message.find("another 105 ms of the loop is missing") != std::string::npos);
+  });
 }
