@@ -49,6 +49,8 @@ void judge(CostChange& change, double errors) {
   const double difference = change.after.mean - change.before.mean;
   const double reach = errors * std::hypot(change.before.error, change.after.error);
   change.low = difference - reach;
+  // Nothing can become cheaper by more than all of it.
+  if (std::isfinite(change.low)) change.low = std::max(change.low, -change.before.mean);
   change.high = difference + reach;
   change.certain = change.low > 0 || change.high < 0;
 }

@@ -149,3 +149,20 @@ TEST_CASE("chance looks like a change as seldom as it is said") {
   CHECK(wrong > 2);
   CHECK(wrong < 45);
 }
+
+TEST_CASE("nothing becomes cheaper by more than all of it") {
+  FrameTable frames;
+  std::mt19937_64 random(7);
+  std::lognormal_distribution<double> uneven(0, 2);
+  const auto length = [&](int) { return uneven(random); };
+  MadeRun before;
+  before.batches(12, length);
+  MadeRun after;
+  after.batches(12, length);
+  const Costs a = before.costs(frames);
+  const Comparison comparison = compare(a, after.costs(frames), frames);
+  REQUIRE(comparison.ops.size() == 1);
+  const CostChange& wall = comparison.ops.front().wall;
+  CHECK(wall.low == -wall.before.mean);  // the errors reach beyond
+  CHECK_FALSE(wall.certain);
+}
