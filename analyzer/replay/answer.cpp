@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,17 @@ namespace lotus::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Those that the question does not name.
+std::string list_of_unchanged(const std::vector<std::string>& names, const Question& question) {
+  std::string text;
+  for (const auto& name : names) {
+    const bool named = std::any_of(question.ops.begin(), question.ops.end(),
+                                   [&](const OpChange& op) { return op.name == name; });
+    if (!named) text += (text.empty() ? "" : ", ") + escaped(name);
+  }
+  return text;
+}
 
 std::vector<std::string> notes_of(const Replay& replay, const Question& question, const Settings& asked) {
   const Recording& recording = replay.recording();
@@ -31,6 +43,14 @@ std::vector<std::string> notes_of(const Replay& replay, const Question& question
   if (asked.pin_memory && !recording.loader.pin_memory)
     notes.emplace_back(
         "recorded without pinning: the pin thread is replayed, its copying assumed to take no time");
+  for (const auto& op : question.ops) {
+    const std::string kept_ops = list_of_unchanged(nested_in(recording, op.name), question);
+    if (kept_ops.empty()) continue;
+    notes.push_back(
+        fmt::format("{} is changed without the operations that run inside of it: {} keep their time; to "
+                    "change them as well, name them by --op, too",
+                    escaped(op.name), kept_ops));
+  }
   if (!asked.in_order && recording.loader.in_order)
     notes.emplace_back("in_order=False needs PyTorch 2.6 or later");
   return notes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace lotus::analyzer {
 namespace {
@@ -200,6 +201,25 @@ std::vector<std::string> op_names(const Recording& recording) {
   std::stable_sort(names.begin(), names.end(),
                    [&](const auto& a, const auto& b) { return times[a] > times[b]; });
   return names;
+}
+
+std::vector<std::string> nested_in(const Recording& recording, const std::string& name) {
+  std::set<std::uint32_t> seen;
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t i = 0; i < recording.ops.size(); ++i)
+    if (recording.ops[i].name == name) open.push_back(i);
+  std::set<std::string> names;
+  while (!open.empty()) {
+    const RecordedOp& op = recording.ops[open.back()];
+    open.pop_back();
+    for (const std::uint32_t nested : op.nested) {
+      if (!seen.insert(nested).second) continue;
+      open.push_back(nested);
+      if (recording.ops[nested].calls > 0 && recording.ops[nested].name != name)
+        names.insert(recording.ops[nested].name);
+    }
+  }
+  return {names.begin(), names.end()};
 }
 
 std::optional<double> mean_of_op(const Recording& recording, const std::string& name) {

@@ -86,6 +86,9 @@ Plan plan_of(const Recording& recording, const Question& question, const Calibra
 
 // Names of the operations of the recording's fetches, those that took longest first.
 std::vector<std::string> op_names(const Recording& recording);
+// Names of the operations that run inside of those of that name, by whatever way. The time of an operation
+// does not hold theirs.
+std::vector<std::string> nested_in(const Recording& recording, const std::string& name);
 // Mean self time of a call of the operations of that name; none: no such operation.
 std::optional<double> mean_of_op(const Recording& recording, const std::string& name);
 // Mean length of a training step.

@@ -90,10 +90,31 @@ void Recorder::on_span(const Span& span) {
   }
 }
 
+namespace {
+
+// The operation that calls the one of `span`; runners are looked through. nullptr: the fetch itself.
+const Op* caller_of(const Span& span) {
+  for (std::size_t depth = span.depth; depth-- > static_cast<std::size_t>(span.data.fetch);) {
+    const OpenSpan& outer = span.stream.stack[depth];
+    if (outer.kind == Kind::op && outer.op->role != OpRole::runner) return outer.op;
+  }
+  return nullptr;
+}
+
+void add_nested(RecordedOp& op, std::uint32_t nested) {
+  const bool known = std::find(op.nested.begin(), op.nested.end(), nested) != op.nested.end();
+  if (!known && op.nested.size() < kMostNested) op.nested.push_back(nested);
+}
+
+}  // namespace
+
 void Recorder::on_op(const Span& span) {
   if (!span.is_op() || span.data.fetch == kNoSpan || span.ended == Ended::lost) return;
   const Op& op = *span.data.op;
-  if (op.index >= ops_.size()) ops_.resize(op.index + 1);
+  const Op* const caller = caller_of(span);
+  const std::uint32_t last = caller == nullptr ? op.index : std::max(op.index, caller->index);
+  if (last >= ops_.size()) ops_.resize(last + 1);
+  if (caller != nullptr && caller->name != op.name) add_nested(ops_[caller->index], op.index);
   RecordedOp& sum = ops_[op.index];
   if (sum.calls++ == 0) {
     sum.name = op.name;

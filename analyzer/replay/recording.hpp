@@ -17,9 +17,12 @@ struct RecordedOp {
   std::string name;
   OpRole role = OpRole::transform;
   std::uint64_t calls = 0;
-  double self = 0;  // nested operations excluded, all calls inside of fetches
+  double self = 0;                      // nested operations excluded, all calls inside of fetches
+  std::vector<std::uint32_t> nested{};  // operations that it calls itself; at most kMostNested
   CpuTime cpu;
 };
+
+inline constexpr std::size_t kMostNested = 16;
 
 // The time that one fetch spent in one operation (position in Recording::ops), nested ones excluded.
 struct OpTime {

@@ -11,6 +11,8 @@
 namespace lotus::analyzer {
 namespace {
 
+constexpr double kToldMissing = 0.01;  // of the loop
+
 // The loader that training waited for longest: what is said about workers is said about it.
 const LoaderFinding* worst_loader(const Findings& findings) {
   const auto less = [](const LoaderFinding& a, const LoaderFinding& b) { return a.next < b.next; };
@@ -24,7 +26,20 @@ std::optional<std::uint64_t> needed_workers(const LoaderFinding& loader) {
   return static_cast<std::uint64_t>(std::clamp(ratio, 1.0, 1e6));
 }
 
+std::optional<std::uint64_t> advised_workers(const Diagnosis& diagnosis) {
+  for (const auto& advice : diagnosis.advice)
+    if (advice.workers) return advice.workers;
+  return std::nullopt;
+}
+
 std::string workers(std::uint64_t count) { return fmt::format("{} worker{}", count, count == 1 ? "" : "s"); }
+
+// Shares are of what was recorded of the loop.
+std::string about_gaps(const Findings& findings) {
+  const double missing = findings.quality.missing_loop;
+  if (missing < kToldMissing * findings.loop) return {};
+  return fmt::format("; another {} of the loop is missing from the trace", human_time(missing));
+}
 
 std::string head(const Findings& findings, const Verdict& verdict) {
   const std::string share = human_percent(*verdict.waited_percent);
@@ -138,8 +153,12 @@ std::string nothing_to_judge(const Findings& findings) {
   if (findings.quality.events == 0) return "Nothing was recorded: the trace holds no event.";
   if (findings.fetch.empty())
     return "No batch was recorded: while it was traced, the program got none from a DataLoader.";
-  return fmt::format("Too little was recorded to judge: {} batch{} made, and no training loop asked for one.",
-                     human_count(findings.fetch.count()), findings.fetch.count() == 1 ? " was" : "es were");
+  const QualityFinding& q = findings.quality;
+  const bool lossy = q.truncated || q.damage.count > 0 || q.gaps > 0 || q.lost_events > 0;
+  return fmt::format(
+      "Too little was recorded to judge: {} batch{} made, and {}.", human_count(findings.fetch.count()),
+      findings.fetch.count() == 1 ? " was" : "es were",
+      lossy ? "the training process's records are missing from the trace" : "no training loop asked for one");
 }
 
 }  // namespace
@@ -170,13 +189,13 @@ Verdict verdict_of(const Findings& findings) {
                   : waited <= kComputeBoundPercent ? Bound::compute
                                                    : Bound::balanced;
   verdict.workers = worst->loader ? worst->loader->workers : 0;
-  verdict.workers_needed = needed_workers(*worst);
   verdict.diagnosis = diagnosis_of(findings);
+  verdict.workers_needed = verdict.diagnosis ? advised_workers(*verdict.diagnosis) : needed_workers(*worst);
   const std::string what =
       verdict.diagnosis ? verdict.diagnosis->advice.front().message : advice(findings, verdict, *worst);
   const bool told =
       verdict.diagnosis && verdict.diagnosis->cause == Cause::op;  // the advice names the operation
-  verdict.message = head(findings, verdict) + (told ? "" : about_op(findings)) +
+  verdict.message = head(findings, verdict) + about_gaps(findings) + (told ? "" : about_op(findings)) +
                     about_loader(findings, *worst) + "; " + what + ".";
   return verdict;
 }

@@ -19,9 +19,11 @@ struct Verdict {
   Bound bound = Bound::unknown;
   std::optional<double> waited_percent;  // of the time between the first and the last __next__ of all epochs
   std::uint64_t workers = 0;             // of the loader that was waited for most
-  std::optional<std::uint64_t> workers_needed;  // so that it keeps up with training, by mean times
-  std::string message;                          // one sentence with its numbers
-  std::optional<Diagnosis> diagnosis;           // of that loader, unless too little was recorded to replay
+  // What the diagnosis advises, if it does; without a diagnosis: so that it keeps up with training, by mean
+  // times.
+  std::optional<std::uint64_t> workers_needed;
+  std::string message;                 // one sentence with its numbers
+  std::optional<Diagnosis> diagnosis;  // of that loader, unless too little was recorded to replay
 };
 
 Verdict verdict_of(const Findings& findings);

@@ -341,6 +341,7 @@ Advice Examination::advice_of(const Candidate& candidate) const {
   advice.prediction = replay_.predict(candidate.question);
   advice.change = candidate.change;
   advice.gain_percent = candidate.gain;
+  advice.workers = candidate.question.workers;
   const Achieved& now = recording_.achieved;  // what the tables show; the gain is that of the replay
   const Achieved& then = advice.prediction.achieved;
   const bool less = then.waited_percent() < replay_.replayed().achieved.waited_percent() - 0.5;

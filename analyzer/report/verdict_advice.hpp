@@ -18,7 +18,8 @@ struct Advice {
   std::string message;  // printable: what to do, and what it would gain
   std::string change;   // printable: what to do, in few words
   Prediction prediction;
-  double gain_percent = 0;  // in images/s, over the replay of the recorded run
+  double gain_percent = 0;                 // in images/s, over the replay of the recorded run
+  std::optional<std::uint64_t> workers{};  // `workers`: how many
 };
 
 struct Diagnosis {

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "made_trace.hpp"
+#include "replay/answer.hpp"
 #include "replay/recorder.hpp"
 #include "report/collector.hpp"
 #include "report/report.hpp"
+#include "report/verdict.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;
@@ -266,4 +268,75 @@ TEST_CASE("operations of a fetch are added up, however many they are") {
   REQUIRE(times.size() == 1000);
   for (const OpTime& time : times) CHECK(time.ns == 3 * static_cast<float>(time.op));
   CHECK(running.take().empty());
+}
+
+namespace {
+
+// A worker that needs 10 ms a batch, of which Outer takes 8 and Inner, inside of it, 3; training needs 2 ms.
+Bytes starving_run() {
+  MadeTrace made;
+  made.loader(1, 1);
+  made.iterator(1, 1);
+  const std::uint32_t number = made.worker(1, 0);
+  made.op(number, 1, OpRole::transform, "Outer");
+  made.op(number, 2, OpRole::transform, "Inner");
+  ThreadWriter worker(made, number, 1);
+  ThreadWriter main(made, 1, 1);
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    const double from = 10.0 * static_cast<double>(i);
+    worker.record<Kind::fetch>(at(from), 0, 0, i);
+    worker.record<Kind::sample>(at(from + 1), static_cast<std::int64_t>(i));
+    worker.record<Kind::op>(at(from + 1), 1);
+    span<Kind::op>(worker, from + 2, from + 5, 2);
+    worker.record<Kind::leave>(at(from + 9));
+    worker.record<Kind::leave>(at(from + 9));
+    worker.record<Kind::leave>(at(from + 10));
+    main.record<Kind::next>(at(from + 2), 1, 0);
+    main.record<Kind::wait>(at(from + 2), 1, 0);
+    get(main, from + 2, from + 10, 1, 0, i, i);
+    span<Kind::consume>(main, from + 10, from + 10, 1, 0, i);
+    main.record<Kind::leave>(at(from + 10));
+    main.record<Kind::leave>(at(from + 10));
+  }
+  worker.flush();
+  main.flush();
+  made.close(1000);
+  return made.bytes;
+}
+
+}  // namespace
+
+TEST_CASE("the workers that are needed are those that the advice names") {
+  const TemporaryFile file(starving_run());
+  Trace trace(file.path());
+  const Findings findings = findings_of(trace);
+  const Verdict verdict = verdict_of(findings);
+  REQUIRE(verdict.diagnosis.has_value());
+  std::optional<std::uint64_t> advised;
+  for (const auto& advice : verdict.diagnosis->advice)
+    if (advice.action == "workers") advised = std::stoull(advice.change);
+  CAPTURE(verdict.message);
+  REQUIRE(advised.has_value());
+  CHECK(report_json(findings)["verdict"]["workers_needed"] == *advised);
+}
+
+TEST_CASE("whatif says which operations keep their time inside of one that is changed") {
+  const TemporaryFile file(starving_run());
+  Trace trace(file.path());
+  const Findings findings = findings_of(trace);
+  REQUIRE(findings.recordings.size() == 1);
+  const Recording& recording = findings.recordings.front();
+  CHECK(nested_in(recording, "Outer") == std::vector<std::string>{"Inner"});
+  CHECK(nested_in(recording, "Inner").empty());
+  const Replay replay(recording);
+  Question question;
+  question.ops.push_back({"Outer", {.factor = 0, .ns = {}}, false});
+  const auto notes_with = [&](const std::string& part) {
+    std::size_t count = 0;
+    for (const auto& note : answer_of(replay, question).notes) count += note.find(part) != std::string::npos;
+    return count;
+  };
+  CHECK(notes_with("Inner keep their time") == 1);
+  question.ops.push_back({"Inner", {.factor = 0, .ns = {}}, false});
+  CHECK(notes_with("keep their time") == 0);
 }

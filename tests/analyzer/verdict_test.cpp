@@ -102,6 +102,14 @@ TEST_CASE("nothing to judge is said, not guessed") {
   CHECK(says(verdict_of(f), "No batch was recorded"));
   f.fetch.add(1000);
   CHECK(says(verdict_of(f), "Too little was recorded"));
+  CHECK(says(verdict_of(f), "no training loop asked for one"));
+  for (auto lose :
+       {+[](QualityFinding& q) { q.truncated = true; }, +[](QualityFinding& q) { q.gaps = 1; },
+        +[](QualityFinding& q) { q.lost_events = 1; }, +[](QualityFinding& q) { q.damage.count = 1; }}) {
+    Findings lossy = f;
+    lose(lossy.quality);
+    CHECK(says(verdict_of(lossy), "the training process's records are missing from the trace"));
+  }
   CHECK_FALSE(verdict_of(f).waited_percent.has_value());
   CHECK(report_text(f, Terminal{}).find("Too little") == 0);
 }
