@@ -19,16 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A new file in the directory of `target`, which it will replace: there, renaming it moves no bytes.
+// A new file in the directory of `target`, which it will replace: there, renaming it moves no bytes. Who may
+// not read or write the one may not do so with the other.
 int open_beside(const std::string& target, unsigned mode, std::string& name) {
   constexpr std::string_view kSuffix = ".part";
   name = (fs::path(target).parent_path() / "lotus-analyze-XXXXXX").string();
   name += kSuffix;
+  struct stat status {};
+  const bool present = ::stat(target.c_str(), &status) == 0;
+  if (present && ::access(target.c_str(), W_OK) != 0) return -1;
   const int file = ::mkostemps(name.data(), static_cast<int>(kSuffix.size()), O_CLOEXEC);
-  if (file < 0) return file;
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(file, mode & ~mask);
+  if (file >= 0 && present) ::fchmod(file, mode & status.st_mode);
   return file;
 }
 
