@@ -240,9 +240,9 @@ TEST_CASE(
   MadeTrace waits;
   frame_of(waits, head_of(FrameType::chunk, 1, 1), 1,
            [](Bytes& body, std::uint64_t) { add<Kind::wait>(body, 1u, 0u); });
-  frame_of(waits, head_of(FrameType::chunk, 1, 2), 15 * kMany,
+  frame_of(waits, head_of(FrameType::chunk, 1, 2), 30 * kMany,
            [](Bytes& body, std::uint64_t i) { add<Kind::received>(body, 1u, 0u, i, 0u, 1u); });
-  frame_of(waits, head_of(FrameType::chunk, 1, 3), 15 * kMany, [](Bytes& body, std::uint64_t) {
+  frame_of(waits, head_of(FrameType::chunk, 1, 3), 30 * kMany, [](Bytes& body, std::uint64_t) {
     add<Kind::get>(body, 1u, 0u);
     add<Kind::leave>(body);
   });
