@@ -33,6 +33,17 @@ int open_beside(const std::string& target, unsigned mode, std::string& name) {
   return file;
 }
 
+// A file that is open already, as /dev/stdout or /proc/self/fd/3: it may have no name by which to replace it.
+bool is_descriptor(fs::path path) {
+  std::error_code error;
+  for (int links = 0; links < 8 && !error; ++links) {
+    if (path.string().starts_with("/proc/")) return true;
+    if (!fs::is_symlink(fs::symlink_status(path, error))) return false;
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  return false;
+}
+
 }  // namespace
 
 Output::Output() : name_("standard output"), file_(stdout), owned_(false) {}
@@ -50,7 +61,8 @@ Output::Output(const std::string& path, bool replace, unsigned mode)
     return;
   }
   std::error_code ignored;
-  const bool device = fs::is_other(path, ignored);  // as /dev/null: nothing is lost there
+  const bool device =
+      fs::is_other(path, ignored) || is_descriptor(path);  // as /dev/null: nothing is lost there
   if (replace && fs::is_directory(path, ignored)) fail(EISDIR);
   const bool replaces = replace && !device && fs::exists(fs::symlink_status(path, ignored));
   target_ = written_ = device ? "" : path;
