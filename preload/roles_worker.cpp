@@ -35,7 +35,7 @@ void close_native_collate(const Context& context, Thread* thread) {
 class CoreWait {
  public:
   CoreWait()
-      : before_(last_fetch_ticks * 100 > ticks_per_second() ? core_wait_ns() : UINT64_MAX),
+      : before_(last_fetch_ticks * kLongPerSecond > ticks_per_second() ? core_wait_ns() : UINT64_MAX),
         start_(ticks_now()) {}
   // The fetch is over, its span still open.
   void end() const {
@@ -46,6 +46,7 @@ class CoreWait {
   }
 
  private:
+  static constexpr std::uint64_t kLongPerSecond = 40;  // 25 ms
   static constinit thread_local std::uint64_t last_fetch_ticks;
   std::uint64_t before_, start_;
 };
