@@ -1,9 +1,5 @@
 #include "clock.hpp"
 
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -42,13 +38,10 @@ ClockPair clock_pair() {
 
 std::uint64_t core_wait_ns() {
   const int saved = errno;
-  // The system call itself: the interposed open and read count the program's files.
-  char text[96] = {};  // time on a core, run delay, time slices
-  const long file = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  const long size = file >= 0 ? syscall(SYS_read, file, text, sizeof text - 1) : 0;
-  if (file >= 0) syscall(SYS_close, file);
+  char text[96];  // time on a core, run delay, time slices
+  read_file("/proc/thread-self/schedstat", text, sizeof text);
   errno = saved;
-  const char* second = size > 0 ? std::strchr(text, ' ') : nullptr;
+  const char* second = std::strchr(text, ' ');
   return second != nullptr ? std::strtoull(second, nullptr, 10) : UINT64_MAX;
 }
 

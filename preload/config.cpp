@@ -28,7 +28,7 @@ const char* value_of(const char* name) {
 }
 
 // A copy of the value; nullptr: it is not set.
-const char* kept_value_of(const char* name, char (&copy)[kMostPath]) {
+const char* kept_value_of(const char* name, char (&copy)[kPathBytes]) {
   const char* value = value_of(name);
   if (value == nullptr) return nullptr;
   std::snprintf(copy, sizeof copy, "%s", value);

@@ -1,6 +1,8 @@
 // The LOTUS_* environment variables, read once when recording becomes possible.
 #pragma once
 
+#include "session.hpp"
+
 namespace lotus {
 
 // Which of PyTorch's operators are counted inside a pipeline's spans: none, those of the top level in as many
@@ -9,8 +11,6 @@ enum class TorchOpsLevel { off, automatic, top, all };
 
 // What stack samples are taken by; perf's clock only where it is permitted (thread_clock.hpp).
 enum class SampleClock { timer, perf };
-
-inline constexpr int kMostPath = 4096;
 
 struct Config {
   const char* output = nullptr;     // LOTUS_OUTPUT; nullptr: named after the program
@@ -22,7 +22,7 @@ struct Config {
   SampleClock sample_clock = SampleClock::timer;       // LOTUS_SAMPLE_CLOCK
   TorchOpsLevel torch_ops = TorchOpsLevel::automatic;  // LOTUS_TORCH_OPS
   // Copies: programs that change their title write over the environment's memory.
-  char output_text[kMostPath] = {}, directory_text[kMostPath] = {}, log_text[kMostPath] = {};
+  char output_text[kPathBytes] = {}, directory_text[kPathBytes] = {}, log_text[kPathBytes] = {};
   char complaint[256] = {};  // what was wrong with a value, for the one line; "" if nothing
 };
 

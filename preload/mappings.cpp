@@ -1,6 +1,5 @@
 #include "mappings.hpp"
 
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -8,17 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "session.hpp"
+
 namespace lotus {
 namespace {
-
-// The system calls themselves: the interposed functions count the program's files.
-int open_file(const char* path) {
-  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
-}
-
-void close_file(int file) {
-  if (file >= 0) syscall(SYS_close, file);
-}
 
 // A number that ends where something else stands; `at` is moved behind that.
 std::uint64_t number(char*& at, int base) {
@@ -45,18 +37,13 @@ void parse(char* line, Mapping& mapping) {
 
 }  // namespace
 
-Mappings::Mappings() : file_(open_file("/proc/self/maps")) {}
-
-Mappings::~Mappings() { close_file(file_); }
-
 bool Mappings::fill() {
   std::memmove(text_, text_ + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
-  const long got = file_ < 0 ? 0 : syscall(SYS_read, file_, text_ + end_, sizeof text_ - end_);
-  if (got <= 0) return false;
-  end_ += static_cast<std::size_t>(got);
-  return true;
+  const std::size_t got = file_.read(text_ + end_, sizeof text_ - end_);
+  end_ += got;
+  return got > 0;
 }
 
 bool Mappings::next(Mapping& mapping) {
@@ -75,29 +62,17 @@ bool Mappings::next(Mapping& mapping) {
   }
 }
 
-OwnMemory::OwnMemory() : file_(open_file("/proc/self/mem")) {}
-
-OwnMemory::~OwnMemory() { close_file(file_); }
-
 std::size_t OwnMemory::read(std::uint64_t address, void* to, std::size_t bytes) const {
-  long got = -1;
-  if (file_ >= 0) {
-    got = syscall(SYS_pread64, file_, to, bytes, address);
-  } else {  // a process that changed its user may not open it
-    const iovec target{to, bytes};
-    const iovec source{reinterpret_cast<void*>(address), bytes};
-    got = syscall(SYS_process_vm_readv, getpid(), &target, 1, &source, 1, 0);
-  }
+  if (file_) return file_.read_at(address, to, bytes);
+  const iovec target{to, bytes};  // a process that changed its user may not open it
+  const iovec source{reinterpret_cast<void*>(address), bytes};
+  const long got = syscall(SYS_process_vm_readv, getpid(), &target, 1, &source, 1, 0);
   return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 
 std::uint64_t mapped_code_kib() {
   char text[2048];
-  const int file = open_file("/proc/self/status");
-  const long size = file >= 0 ? syscall(SYS_read, file, text, sizeof text - 1) : 0;
-  close_file(file);
-  if (size <= 0) return 0;
-  text[size] = '\0';
+  read_file("/proc/self/status", text, sizeof text);
   const char* line = std::strstr(text, "\nVmLib:");
   return line == nullptr ? 0 : std::strtoull(line + 7, nullptr, 10);
 }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "raw_file.hpp"
+
 namespace lotus {
 
 struct Mapping {
@@ -19,11 +21,6 @@ struct Mapping {
 // Goes through /proc/self/maps, in order of addresses.
 class Mappings {
  public:
-  Mappings();
-  ~Mappings();
-  Mappings(const Mappings&) = delete;
-  Mappings& operator=(const Mappings&) = delete;
-
   // False: there are no more.
   bool next(Mapping& mapping);
 
@@ -31,7 +28,7 @@ class Mappings {
   bool fill();
 
   static constexpr std::size_t kBytes = 6144;  // the longest path with what stands before it, and some more
-  int file_ = -1;
+  RawFile file_{"/proc/self/maps"};
   std::size_t begin_ = 0, end_ = 0;  // of what is not parsed yet
   char text_[kBytes];
 };
@@ -39,11 +36,6 @@ class Mappings {
 // Reads memory of this process that another thread may unmap meanwhile.
 class OwnMemory {
  public:
-  OwnMemory();
-  ~OwnMemory();
-  OwnMemory(const OwnMemory&) = delete;
-  OwnMemory& operator=(const OwnMemory&) = delete;
-
   // Copies up to `bytes`; returns how many could be read.
   std::size_t read(std::uint64_t address, void* to, std::size_t bytes) const;
   template <class T>
@@ -52,7 +44,7 @@ class OwnMemory {
   }
 
  private:
-  int file_ = -1;
+  RawFile file_{"/proc/self/mem"};
 };
 
 // Executable memory that is mapped, in KiB: changes when something is loaded or unloaded. 0: not known.

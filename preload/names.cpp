@@ -86,6 +86,23 @@ std::string_view qualify(py::Object* object, char* buffer, std::size_t size) {
   return {buffer, used};
 }
 
+// What a code object says of itself. Its name is the qualified one from 3.11.
+class CodeText {
+ public:
+  explicit CodeText(py::Object* code)
+      : name_(py::api.PyObject_GetAttr(code, py::layout->minor >= 11 ? names.co_qualname : names.co_name)),
+        file_(py::api.PyObject_GetAttr(code, names.co_filename)),
+        line_(py::api.PyObject_GetAttr(code, names.co_firstlineno)) {
+    py::api.PyErr_Clear();
+  }
+  std::string_view name() const { return text_of(name_.get()); }
+  std::string_view file() const { return text_of(file_.get()); }
+  std::int64_t line() const { return integer_of(line_.get(), 0); }
+
+ private:
+  Owned name_, file_, line_;
+};
+
 // The function object behind a frame, for its qualified name up to 3.10: a method of the first argument's
 // class or a global of that name.
 py::Object* function_of(Call& call, py::Object* name) {
@@ -101,20 +118,18 @@ py::Object* function_of(Call& call, py::Object* name) {
 
 std::uint32_t define_function(Call& call, py::Object* function, Definition& entry, OpRole role,
                               std::uint32_t name_hash) {
+  const CodeText code(call.code);
   const Owned name(py::api.PyObject_GetAttr(call.code, names.co_name));
-  const Owned file(py::api.PyObject_GetAttr(call.code, names.co_filename));
-  const Owned line(py::api.PyObject_GetAttr(call.code, names.co_firstlineno));
   if (function == nullptr && name) function = function_of(call, name.get());
-  const Owned qualname(function != nullptr       ? py::api.PyObject_GetAttr(function, names.__qualname__)
-                       : py::layout->minor >= 11 ? py::api.PyObject_GetAttr(call.code, names.co_qualname)
-                                                 : nullptr);
+  const Owned qualname(function != nullptr ? py::api.PyObject_GetAttr(function, names.__qualname__)
+                                           : nullptr);
   py::api.PyErr_Clear();
   char buffer[512];
   Description text;
-  text.name = qualname ? text_of(qualname.get()) : text_of(name.get());
+  text.name = qualname ? text_of(qualname.get()) : code.name();
   text.qualified = function != nullptr ? qualify(function, buffer, sizeof buffer) : text.name;
-  text.file = text_of(file.get());
-  text.line = integer_of(line.get(), 0);
+  text.file = code.file();
+  text.line = code.line();
   return add(entry, call.code, role, name_hash, text);
 }
 
@@ -127,23 +142,17 @@ std::uint32_t define_type(const Call& call, py::Type* type, Definition& entry, O
   // A module's __call__ is PyTorch's: what tells its reader more is where its `forward` stands.
   py::Object* forward = py::api._PyType_Lookup(type, names.forward);
   const bool has_forward = forward != nullptr && py::is_exactly(forward, py::api.PyFunction_Type);
-  py::Object* code = has_forward ? py::api.PyFunction_GetCode(forward) : call.code;
-  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
-  const Owned line(py::api.PyObject_GetAttr(code, names.co_firstlineno));
-  text.file = text_of(file.get());
-  text.line = integer_of(line.get(), 0);
+  const CodeText code(has_forward ? py::api.PyFunction_GetCode(forward) : call.code);
+  text.file = code.file();
+  text.line = code.line();
   return add(entry, type, role, name_hash, text);
 }
 
 // Another code object may have lain at this address before.
 std::uint32_t hash_code(py::Object* code) {
-  const Owned name(
-      py::api.PyObject_GetAttr(code, py::layout->minor >= 11 ? names.co_qualname : names.co_name));
-  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
-  const Owned line(py::api.PyObject_GetAttr(code, names.co_firstlineno));
-  py::api.PyErr_Clear();
-  const auto number = static_cast<std::uint32_t>(integer_of(line.get(), 0));
-  return (hash_text(text_of(name.get())) * 31 + hash_text(text_of(file.get()))) * 31 + number;
+  const CodeText text(code);
+  return (hash_text(text.name()) * 31 + hash_text(text.file())) * 31 +
+         static_cast<std::uint32_t>(text.line());
 }
 
 bool is_callable_object(py::Object* callable) {
@@ -230,13 +239,9 @@ void learn_duration(std::uint32_t definition, std::uint64_t ticks) {
 }
 
 std::uint32_t define_code(const Call& call) {
-  const Owned name(
-      py::api.PyObject_GetAttr(call.code, py::layout->minor >= 11 ? names.co_qualname : names.co_name));
-  const Owned file(py::api.PyObject_GetAttr(call.code, names.co_filename));
-  const Owned line(py::api.PyObject_GetAttr(call.code, names.co_firstlineno));
-  py::api.PyErr_Clear();
+  const CodeText text(call.code);
   const std::uint32_t id = codes_made + 1;
-  if (!define<Kind::code>(id, text_of(name.get()), text_of(file.get()), integer_of(line.get(), 0))) return 0;
+  if (!define<Kind::code>(id, text.name(), text.file(), text.line())) return 0;
   codes_made = id;
   CodeInfo& info = *call.info;
   info.code_definition = id;

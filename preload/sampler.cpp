@@ -31,8 +31,8 @@ constinit bool sampler_on = false;
 
 namespace {
 
-constexpr std::uint64_t kPollsPerSecond =
-    4;                         // a tenth of a millisecond each; the collector waits 0.3 s for modules
+// A poll takes a tenth of a millisecond; the collector waits 0.3 s for the definition of a module.
+constexpr std::uint64_t kPollsPerSecond = 4;
 constexpr int kAttempts = 50;  // of a thread that begins, to get at the clocks
 constexpr std::uintptr_t kPageBytes = 4096;
 constexpr std::uint32_t kEnoughIdleBytes = 1024;  // of a stack outside of operations
@@ -45,8 +45,8 @@ constinit std::uint64_t poll_after_ticks = 0;
 constinit std::uint64_t last_poll = 0;
 constinit bool changing = false;
 constinit pid_t owner = 0;  // the process that took the signal
-constinit thread_local std::uintptr_t snapshot_at =
-    0;                                       // where the last snapshot found this thread; 0: none new
+// Where the last snapshot found this thread; 0: none was taken since after_operation().
+constinit thread_local std::uintptr_t snapshot_at = 0;
 constinit thread_local int held_signal = 0;  // blocked by hold_samples()
 
 // What the handler knows of the thread that it interrupted.
@@ -246,12 +246,14 @@ void start_sampler() {
   if (config.sample_hz == 0) return;
   const Change change(Change::How::wait);
   owner = getpid();
-  if (sample_signal == 0 || !has_signal(sample_signal, on_signal)) choose_signal();
+  if (sample_signal == 0 || !has_signal(sample_signal, on_signal)) {
+    choose_signal();
+    keep_samples_out_of_handlers();  // those that are set later keep them out by themselves, also of children
+  }
   if (sample_signal == 0) {
     note("no signal is free for stack sampling");
     return;
   }
-  keep_samples_out_of_handlers();
   period_ns = 1'000'000'000 / config.sample_hz;
   define<Kind::sampling>(
       config.sample_hz, period_ns,
@@ -319,11 +321,12 @@ void leave_signal() {
       give_back_signal(left);
       clock_kind = &kCpuTimer;
       sample_signal = sampler_on ? take_real_time_signal(on_signal, left - 1, left) : 0;
-      keep_samples_out_of_handlers();
-      if (sampler_on && sample_signal == 0)
+      if (sampler_on && sample_signal == 0) {
         stop_sampling("stack sampling ended: the program took every signal");
-      else if (sampler_on)
+      } else if (sampler_on) {
+        keep_samples_out_of_handlers();
         arm_threads(*clock_kind, sample_signal, period_ns);
+      }
     }
   }
   errno = saved;

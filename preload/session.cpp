@@ -12,6 +12,7 @@
 
 #include "config.hpp"
 #include "ranks.hpp"
+#include "raw_file.hpp"
 
 namespace lotus {
 
@@ -19,15 +20,13 @@ constinit Session session{};
 
 std::size_t read_file(const char* path, char* buffer, std::size_t size) {
   buffer[0] = '\0';
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return 0;
+  const RawFile file(path);
   std::size_t used = 0;
   while (used + 1 < size) {
-    const ssize_t got = read(descriptor, buffer + used, size - 1 - used);
-    if (got <= 0) break;
-    used += static_cast<std::size_t>(got);
+    const std::size_t got = file.read(buffer + used, size - 1 - used);
+    if (got == 0) break;
+    used += got;
   }
-  close(descriptor);
   buffer[used] = '\0';
   return used;
 }

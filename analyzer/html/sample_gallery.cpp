@@ -62,7 +62,7 @@ void SampleGallery::on_span(const Span& span) {
   sample.first = span.is_workers_first();
   ++seen_;
   firsts_ += sample.first;
-  keep_slow(sample, span, sample.first ? slow_firsts_ : slowest_);
+  keep_slow(sample, span);
   keep(sample, span);
 }
 
@@ -79,25 +79,15 @@ void SampleGallery::keep(Sample sample, const Span& span) {
   chosen_[place] = std::move(sample);
 }
 
-void SampleGallery::keep_slow(Sample sample, const Span& span, std::vector<Sample>& slowest) {
-  if (slowest.size() == kSlowest && sample.ns <= slowest.back().ns) return;
+void SampleGallery::keep_slow(Sample sample, const Span& span) {
+  if (!slowest_.takes(sample.ns, sample.first)) return;
   const Process& process = *span.stream.process;
   sample.index = static_cast<std::int64_t>(span.data.fields[0]);
   sample.pid = process.pid;
   if (process.worker_of) sample.worker = static_cast<std::int64_t>(process.worker_of->worker);
   sample.op = name_of(span.data.op);
   if (span.data.has_path) sample.path = span.stream.sample_path;
-  const auto slower = [](const Sample& a, const Sample& b) { return a.ns > b.ns; };
-  slowest.insert(std::upper_bound(slowest.begin(), slowest.end(), sample, slower), std::move(sample));
-  if (slowest.size() > kSlowest) slowest.pop_back();
-}
-
-std::vector<SampleGallery::Sample> SampleGallery::slowest() const {
-  std::vector<Sample> all = slowest_;
-  const std::size_t room = std::min(slow_firsts_.size(), kSlowest - all.size());
-  all.insert(all.end(), slow_firsts_.begin(), slow_firsts_.begin() + static_cast<std::ptrdiff_t>(room));
-  std::stable_sort(all.begin(), all.end(), [](const Sample& a, const Sample& b) { return a.ns > b.ns; });
-  return all;
+  slowest_.add(std::move(sample));
 }
 
 nlohmann::ordered_json SampleGallery::json() const {
@@ -105,7 +95,7 @@ nlohmann::ordered_json SampleGallery::json() const {
   nlohmann::ordered_json json = {
       {"seen", seen_ - left_out}, {"left_out", left_out}, {"with_bytes", with_bytes_}, {"ops", ops_}};
   json["slowest"] = nlohmann::ordered_json::array();
-  for (const Sample& s : slowest()) {
+  for (const Sample& s : slowest_.rows()) {
     nlohmann::ordered_json row = {{"index", s.index}, {"path", nullptr}, {"ms", s.ns / 1e6},
                                   {"op", nullptr},    {"pid", s.pid},    {"worker", s.worker},
                                   {"bytes", nullptr}};

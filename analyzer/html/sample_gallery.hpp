@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/visitor.hpp"
+#include "stats/slowest.hpp"
 #include "trace/trace.hpp"
 
 namespace lotus::analyzer {
@@ -40,8 +41,7 @@ class SampleGallery : public Visitor {
     std::string path;
   };
   void keep(Sample sample, const Span& span);
-  void keep_slow(Sample sample, const Span& span, std::vector<Sample>& slowest);
-  std::vector<Sample> slowest() const;
+  void keep_slow(Sample sample, const Span& span);
   std::size_t name_of(const Op* op);
   bool reads_files(const Process& process, std::uint64_t hook);
 
@@ -52,7 +52,8 @@ class SampleGallery : public Visitor {
   std::map<std::string, std::size_t> ids_;
   std::vector<std::string> ops_;
   std::uint64_t seen_ = 0, firsts_ = 0, with_bytes_ = 0;
-  std::vector<Sample> slowest_, slow_firsts_, chosen_;
+  Slowest<Sample, kSlowest> slowest_;
+  std::vector<Sample> chosen_;
   std::minstd_rand random_;  // the same choice each time
 };
 

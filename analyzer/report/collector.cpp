@@ -105,18 +105,15 @@ void Collector::on_sample(const Span& span) {
   if (!outermost || span.ended == Ended::empty || span.ended == Ended::lost) return;
   const std::int64_t took = ns(span);
   findings_.sample.add(took);
-  auto& slow = span.is_workers_first() ? slow_firsts_ : findings_.slow;
-  if (slow.size() < kSlowest || took > slow.back().ns) keep_slow(span, took, slow);
+  if (slow_.takes(took, span.is_workers_first())) keep_slow(span, took);
 }
 
-void Collector::keep_slow(const Span& span, std::int64_t took, std::vector<SlowSample>& slow) const {
+void Collector::keep_slow(const Span& span, std::int64_t took) {
   SlowSample sample{static_cast<std::int64_t>(span.data.fields[0]), {}, took, span.stream.process->pid, {}};
   sample.first = span.is_workers_first();
   if (span.data.has_path) sample.path = span.stream.sample_path;
   if (span.data.op != nullptr) sample.op = span.data.op->name;
-  const auto slower = [](const SlowSample& a, const SlowSample& b) { return a.ns > b.ns; };
-  slow.insert(std::upper_bound(slow.begin(), slow.end(), sample, slower), std::move(sample));
-  if (slow.size() > kSlowest) slow.pop_back();
+  slow_.add(std::move(sample));
 }
 
 void Collector::on_fetch(const Span& span) {

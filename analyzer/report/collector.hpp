@@ -15,6 +15,7 @@
 #include "replay/recorder.hpp"
 #include "report/findings.hpp"
 #include "report/native.hpp"
+#include "stats/slowest.hpp"
 #include "trace/trace.hpp"
 
 namespace lotus::analyzer {
@@ -59,7 +60,7 @@ class Collector : public Visitor {
   OpFinding& finding_of(const Op& op);
   LoaderFinding& loader_of(const Process& training, std::uint64_t iterator);
   WorkerFinding& worker_of(const Process& process);
-  void keep_slow(const Span& span, std::int64_t ns, std::vector<SlowSample>& slow) const;
+  void keep_slow(const Span& span, std::int64_t ns);
   void fold_unended(const Reading& reading);
   void fold_loops();
   void fold_quality(const Reading& reading);
@@ -69,7 +70,7 @@ class Collector : public Visitor {
     return trace_->clock.between(interval.start, interval.end);
   }
 
-  std::vector<SlowSample> slow_firsts_;  // the same of the first that each worker made
+  Slowest<SlowSample, kSlowest> slow_;
   Findings findings_;
   Recorder recorder_;
   NativeCollector native_;

@@ -118,10 +118,7 @@ Findings Collector::take() {
   for (const auto& op : findings_.ops) inside += op.fetch_self;
   findings_.outside_ops = std::max(0.0, findings_.fetch_time - inside);
   sort_loaders();
-  slow_firsts_.resize(std::min(slow_firsts_.size(), kSlowest - findings_.slow.size()));
-  findings_.slow.insert(findings_.slow.end(), slow_firsts_.begin(), slow_firsts_.end());
-  std::stable_sort(findings_.slow.begin(), findings_.slow.end(),
-                   [](const SlowSample& a, const SlowSample& b) { return a.ns > b.ns; });
+  findings_.slow = slow_.rows();
   findings_.recordings = recorder_.take();
   return std::move(findings_);
 }

@@ -34,7 +34,14 @@ struct Candidate {
 class Examination {
  public:
   explicit Examination(const Recording& recording)
-      : recording_(recording), loader_(recording.loader), replay_(recording) {}
+      : recording_(recording), loader_(recording.loader), replay_(recording) {
+    for (const auto& epoch : recording.epochs)
+      for (const auto& batch : epoch.batches) {
+        fetches_.wall += batch.fetch;
+        fetches_.cpu += batch.fetch_cpu;
+        fetches_.sleeping += (batch.fetch - batch.fetch_cpu) * batch.sleeping_share();
+      }
+  }
 
   Diagnosis diagnose();
 
@@ -57,10 +64,9 @@ class Examination {
   Cause cause() const;
   Cause cause_of_no_gain() const;
   Advice advice_of(const Candidate& candidate) const;
-  struct Fetches {
+  struct Fetches {  // all of them, ns
     double wall = 0, cpu = 0, sleeping = 0;
   };
-  Fetches fetches() const;
   double sleeping_share() const;
   std::string about_fetches() const;
   std::string reason(Cause cause) const;
@@ -68,6 +74,7 @@ class Examination {
   const Recording& recording_;
   const Loader& loader_;
   const Replay replay_;
+  Fetches fetches_;
   std::vector<Candidate> candidates_;
   std::string top_op_, storage_op_;
   double top_share_ = 0, storage_share_ = 0;  // of the fetch
@@ -199,28 +206,16 @@ void Examination::try_all() {
   consider({"train_step", "a training step of half the time", question});
 }
 
-// Of all fetches, ns.
-Examination::Fetches Examination::fetches() const {
-  Fetches sum;
-  for (const auto& epoch : recording_.epochs)
-    for (const auto& batch : epoch.batches) {
-      sum.wall += batch.fetch;
-      sum.cpu += batch.fetch_cpu;
-      sum.sleeping += (batch.fetch - batch.fetch_cpu) * batch.sleeping_share();
-    }
-  return sum;
-}
-
 // Of the time in which fetches do not compute: that in which they do not wait for a core, as far as that is
 // known.
 double Examination::sleeping_share() const {
-  const Fetches sum = fetches();
+  const Fetches& sum = fetches_;
   return sum.wall > sum.cpu ? sum.sleeping / (sum.wall - sum.cpu) : 1;
 }
 
 // What tells whether more workers than cores can help.
 std::string Examination::about_fetches() const {
-  const Fetches sum = fetches();
+  const Fetches& sum = fetches_;
   if (sum.wall <= 0) return {};
   const double computing = 100 * std::min(1.0, sum.cpu / sum.wall);
   const double waiting = 100 * std::max(0.0, sum.wall - sum.cpu - sum.sleeping) / sum.wall;

@@ -170,7 +170,6 @@ TEST_CASE("debugging information in a file of its own, found by its link") {
 
 TEST_CASE("a pipe under the name of the separate file is not opened for reading") {
   const Library library;
-  const std::string debug = library.place / "libshapes.debug";
   output_of("cd " + library.place.path() +
             " && objcopy --only-keep-debug libshapes.so libshapes.debug && strip --strip-all libshapes.so"
             " && objcopy --add-gnu-debuglink=libshapes.debug libshapes.so"
