@@ -46,6 +46,9 @@ TracedProcess::TracedProcess(std::unique_ptr<Segment> segment, ProcessWatch watc
 void TracedProcess::enter_trace(std::uint32_t number, ScannedProcess* earlier, Stacks& stacks) {
   number_ = number;
   stacks_ = std::make_unique<ProcessStacks>(stacks, segment_->header().pid);
+  // Given back as written by an earlier collector, and not in the file: its end was cut off.
+  missing_definitions_ =
+      now_.definitions.position() > (earlier == nullptr ? 0 : earlier->definitions_read) ? 1 : 0;
   if (earlier == nullptr) return;
   for (const DefinitionBody& body : earlier->definitions) stacks_->define(body.bytes, body.base_ticks);
   snapshots_had_ = earlier->snapshots_read;
@@ -273,7 +276,7 @@ void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) 
       seen,
       counted.lost_events,
       counted.lost_chunks,
-      counted.lost_definitions,
+      counted.lost_definitions + missing_definitions_,
       counted.dropped_spans,
       counted.flush_ticks,
       counted.off_reason,

@@ -101,8 +101,9 @@ class TracedProcess {
   std::uint32_t number_ = 0;
   LastSequences sequences_;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> replaced_sequences_;  // since commit(), for rollback()
-  std::uint64_t definitions_had_ = 0;  // position up to which an earlier collector wrote them
-  std::uint64_t snapshots_had_ = 0;    // the same of snapshots
+  std::uint64_t definitions_had_ = 0;      // position up to which an earlier collector wrote them
+  std::uint64_t snapshots_had_ = 0;        // the same of snapshots
+  std::uint64_t missing_definitions_ = 0;  // 1: some, nobody knows how many
   std::unique_ptr<ProcessStacks> stacks_;
   std::uint64_t seen_heads_[kRings] = {};      // of the rings, at the last gather()
   std::uint64_t snapshots_since_ns_ = 0;       // when some were first seen in the ring, 0: none are there
