@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "text/escape.hpp"
 #include "trace/error.hpp"
@@ -17,18 +18,27 @@ struct Read {
   std::size_t worker = 0, place = 0;  // Preprocessed: whose, and its how-manyth
 };
 
-// Batches are consumed in order of their numbers: an epoch ends where the numbers start again.
-std::vector<std::int64_t> ends_of_epochs(const std::vector<Read>& records) {
-  std::vector<std::int64_t> ends;
-  std::optional<std::uint64_t> last;
+struct Consumption {
+  std::vector<std::int64_t> ends;  // of the epochs
+  bool in_order = true;            // of the batches' numbers, in each epoch
+};
+
+// An epoch ends where a batch comes that it had. Mostly the numbers start again there; with in_order=False
+// they go up and down.
+Consumption consumption_of(const std::vector<Read>& records) {
+  Consumption all;
+  std::set<std::uint64_t> had;
   for (const Read& record : records) {
     if (record.kind != LineKind::consumed) continue;
-    if (!last || record.batch <= *last) ends.push_back(0);
-    ends.back() = record.stamp.start;
-    last = record.batch;
+    const bool again = had.count(record.batch) != 0;
+    if (again) had.clear();
+    if (again || all.ends.empty()) all.ends.push_back(0);
+    all.ends.back() = record.stamp.start;
+    all.in_order = all.in_order && (had.empty() || record.batch > *had.rbegin());
+    had.insert(record.batch);
   }
-  if (ends.empty()) ends.push_back(0);
-  return ends;
+  if (all.ends.empty()) all.ends.push_back(0);
+  return all;
 }
 
 std::optional<Stamp>& slot_of(LoggedBatch& batch, LineKind kind) {
@@ -48,8 +58,10 @@ std::optional<Stamp>& slot_of(LoggedBatch& batch, LineKind kind) {
 
 class Joiner {
  public:
-  Joiner(const LogDirectory& logs, std::vector<Read> records)
-      : logs_(logs), records_(std::move(records)), ends_(ends_of_epochs(records_)) {
+  Joiner(const LogDirectory& logs, std::vector<Read> records) : logs_(logs), records_(std::move(records)) {
+    Consumption consumed = consumption_of(records_);
+    ends_ = std::move(consumed.ends);
+    out_.in_order = consumed.in_order;
     out_.epochs.resize(ends_.size());
     for (std::size_t i = 0; i < ends_.size(); ++i) out_.epochs[i].end = ends_[i];
   }

@@ -47,6 +47,7 @@ struct BatchRecords {
   std::uint64_t most_samples =
       0;  // of a batch, by its Loader records, else by repetitions of its first operation
   Extent main;
+  bool in_order = true;  // batches were consumed in order of their numbers
 };
 
 // Reads all files of the directory once. Throws Unusable where a batch was made twice in an epoch: two runs.

@@ -99,6 +99,7 @@ class Planner {
       for (const auto& epoch : training.epochs) {
         if (epoch.loader != loader.id) continue;
         const auto pids = makers(training, epoch);
+        loader.in_order = loader.in_order && records_[epoch.directory].in_order;
         loader.most_samples = std::max(loader.most_samples, records_[epoch.directory].most_samples);
         loader.workers = std::max<std::uint64_t>(loader.workers, pids.size());
         for (const std::uint32_t pid : pids) loader.persistent |= !seen.insert(pid).second;

@@ -18,6 +18,7 @@ struct PlannedLoader {
   std::uint64_t id = 0, workers = 0, most_samples = 0;  // most_samples: of a batch; 0: not known
   bool pinned = false;
   bool persistent = false;  // one iterator for all epochs; else one each
+  bool in_order = true;
 };
 
 struct PlannedEpoch {

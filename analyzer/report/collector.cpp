@@ -1,5 +1,7 @@
 #include "report/collector.hpp"
 
+#include "report/cut_short.hpp"
+
 #include <algorithm>
 
 namespace lotus::analyzer {
@@ -163,7 +165,8 @@ void Collector::on_worker_loop(const Stream& stream, const OpenSpan& span, std::
   worker.life += static_cast<double>(ns({span.start, end}));
 }
 
-void Collector::on_open_span(const Stream& stream, const OpenSpan& span, std::size_t) {
+void Collector::on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) {
+  if (depth == 0) add_cut_short(*trace_, stream, findings_);
   if (span.kind == Kind::worker_loop) on_worker_loop(stream, span, span.start);
   if (span.kind == Kind::worker_loop || span.kind == Kind::fetch)
     unended_.push_back({stream.process, span.kind, span.start});

@@ -31,6 +31,11 @@ void Collector::end(const Reading& reading) {
   findings_.processes += reading.by_process.size();
   fold_loops();
   fold_quality(reading);
+  for (CutShort& cut : findings_.cut_short) {
+    const auto extent = reading.by_process.find(cut.process->number);
+    if (cut.silent_since == 0 && extent != reading.by_process.end())
+      cut.silent_since = trace_->clock.ns(extent->second.last);
+  }
 }
 
 void Collector::fold_loops() {
@@ -119,6 +124,8 @@ Findings Collector::take() {
   findings_.outside_ops = std::max(0.0, findings_.fetch_time - inside);
   sort_loaders();
   findings_.slow = slow_.rows();
+  std::stable_sort(findings_.cut_short.begin(), findings_.cut_short.end(),
+                   [](const CutShort& a, const CutShort& b) { return a.silent_since < b.silent_since; });
   findings_.recordings = recorder_.take();
   return std::move(findings_);
 }

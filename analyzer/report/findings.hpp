@@ -83,6 +83,17 @@ struct SlowSample {
   bool first = false;  // of its worker
 };
 
+// A thread whose process ended while it made or waited for a batch.
+struct CutShort {
+  const Process* process = nullptr;
+  std::string name;  // what it was in: an operation, or words
+  std::optional<std::uint64_t> batch;
+  std::optional<std::int64_t> index;  // of the sample
+  std::string path;                   // empty: none is known
+  double at_most = 0;                 // how long it was in it: until the end was noticed
+  std::int64_t silent_since = 0;      // the process's last record, realtime
+};
+
 struct QualityFinding {
   std::uint64_t events = 0, lost_events = 0, lost_definitions = 0, dropped_spans = 0;
   std::uint64_t unrecorded_workers = 0;
@@ -133,6 +144,7 @@ struct Findings {
   std::vector<LoaderFinding> loaders;
   std::vector<WorkerFinding> workers;
   std::vector<SlowSample> slow;  // slowest first; workers' first ones only where there are not enough others
+  std::vector<CutShort> cut_short;    // those that fell silent first come first: others often end for them
   std::vector<Recording> recordings;  // of the loaders, those that were waited for longest first
 };
 

@@ -224,6 +224,17 @@ Json sample_json(const SlowSample& sample) {
           {"first_of_worker", sample.first}};
 }
 
+Json cut_short_json(const CutShort& cut) {
+  const auto& worker = cut.process->worker_of;
+  return {{"pid", cut.process->pid},
+          {"worker", worker ? Json(worker->worker) : Json(nullptr)},
+          {"in", cut.name},
+          {"at_most_ms", cut.at_most / kNsPerMs},
+          {"batch", cut.batch ? Json(*cut.batch) : Json(nullptr)},
+          {"index", cut.index ? Json(*cut.index) : Json(nullptr)},
+          {"path", cut.path.empty() ? Json(nullptr) : Json(cut.path)}};
+}
+
 template <class Row, class Make>
 Json list_of(const std::vector<Row>& rows, Make make) {
   Json list = Json::array();
@@ -256,6 +267,7 @@ Json report_json(const Findings& f) {
   json["loaders"] = list_of(f.loaders, loader_json);
   json["workers"] = list_of(f.workers, [&](const auto& worker) { return worker_json(worker, f); });
   json["slow_samples"] = list_of(f.slow, sample_json);
+  json["cut_short"] = list_of(f.cut_short, cut_short_json);
   return json;
 }
 

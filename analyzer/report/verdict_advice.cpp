@@ -339,7 +339,8 @@ Advice Examination::advice_of(const Candidate& candidate) const {
   advice.workers = candidate.question.workers;
   const Achieved& now = recording_.achieved;  // what the tables show; the gain is that of the replay
   const Achieved& then = advice.prediction.achieved;
-  const bool less = then.waited_percent() < replay_.replayed().achieved.waited_percent() - 0.5;
+  const double waited = std::min(now.waited_percent(), replay_.replayed().achieved.waited_percent());
+  const bool less = then.waited_percent() < waited - 0.5;
   const std::string wait =
       less ? fmt::format("cut the wait from {} to {}:", human_percent(now.waited_percent()),
                          human_percent(then.waited_percent()))

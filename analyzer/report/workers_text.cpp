@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -52,7 +55,33 @@ void add_loader(Table& table, const LoaderFinding& finding) {
              percent_or_dash(waited), bar_of(waited)});
 }
 
+// More are told of by their number only.
+constexpr std::size_t kMostCutShort = 8;
+
 }  // namespace
+
+std::string cut_short_text(const Findings& f, const Terminal& terminal) {
+  if (f.cut_short.empty()) return {};
+  Table table({{.right = false},
+               {"pid"},
+               {.title = "in", .right = false},
+               {.title = "for at most", .importance = 2},
+               {.title = "batch", .importance = 1},
+               {"sample"},
+               {.title = "file", .right = false, .flexible = true, .narrowest = 32}});
+  for (std::size_t i = 0; i < std::min(kMostCutShort, f.cut_short.size()); ++i) {
+    const CutShort& cut = f.cut_short[i];
+    const auto& worker = cut.process->worker_of;
+    table.add({worker ? fmt::format("worker {}", worker->worker) : "training",
+               std::to_string(cut.process->pid), escaped(cut.name), human_time(cut.at_most),
+               cut.batch ? std::to_string(*cut.batch) : "-", cut.index ? std::to_string(*cut.index) : "-",
+               cut.path.empty() ? "-" : escaped(cut.path)});
+  }
+  std::string text = table.text(terminal);
+  if (f.cut_short.size() > kMostCutShort)
+    text += fmt::format("  and {} more, in report --json\n", f.cut_short.size() - kMostCutShort);
+  return text;
+}
 
 std::string workers_text(const Findings& f, const Terminal& terminal) {
   if (f.workers.empty()) return {};

@@ -156,9 +156,33 @@ TEST_CASE("lotustrace: epochs, in one log and in a directory each") {
     CHECK(json["loaders"].size() == 1);
     CHECK(json["loaders"][0]["epochs"] == 2);
     CHECK(json["loaders"][0]["persistent"] == true);  // the same processes
+    CHECK(json["loaders"][0]["in_order"] == true);
     CHECK(json["workers"].size() == 2);
     CHECK(json["ops"][0]["count"] == 14);
   }
+}
+
+TEST_CASE(
+    "lotustrace: batches that are consumed as they come, and an epoch that ends before its last batch") {
+  const TemporaryDirectory logs;
+  double at = 0;
+  for (const std::vector<int>& epoch : {std::vector{1, 0, 3, 2, 4}, {2, 1, 0}, {0, 2, 1, 4, 3}})
+    for (const int batch : epoch) {
+      const std::string number = std::to_string(batch);
+      logs.write("log_worker_pid_101",
+                 logs.read("log_worker_pid_101") + line("SBatchPreprocessed_" + number, at, 8));
+      logs.write("log_main_pid_100", logs.read("log_main_pid_100") + line("SBatchWait_" + number, at + 1, 8) +
+                                         instant("SBatchConsumed_" + number, at + 9.5));
+      at += 10;
+    }
+  const ImportedTrace made = import_logs(logs.path());
+  CHECK(made.complaints.empty());
+  const auto json = report_of(made);
+  CHECK(json["loaders"][0]["epochs"] == 3);
+  CHECK(json["loaders"][0]["batches"] == 13);
+  CHECK(json["loaders"][0]["in_order"] == false);
+  CHECK(json["wait"]["count"] == 13);
+  CHECK(json["wait"]["ms"]["mean"] == Approx(8));
 }
 
 TEST_CASE("lotustrace: what cannot be used is named") {

@@ -240,6 +240,40 @@ TEST_CASE("the slowest samples come first, ten of them") {
   CHECK(slow[9]["index"] == 41);
 }
 
+TEST_CASE("what a process was in when it ended") {
+  MadeTrace made;
+  const std::uint32_t cut = made.worker(1, 0), idle = made.worker(2, 1), running = made.worker(3, 2);
+  made.op(cut, 1, OpRole::transform, "Resize");
+  for (const std::uint32_t number : {cut, idle, running}) {
+    ThreadWriter thread(made, number, 1);
+    thread.record<Kind::worker_loop>(at(0), 0, 3);
+    span<Kind::fetch>(thread, 1, 6, 0, 0, number);
+    if (number != idle) {
+      thread.record<Kind::fetch>(at(7), 0, 0, 4);
+      thread.record<Kind::sample>(at(11), 5);
+      thread.path(at(12), "/data/5");
+      thread.record<Kind::op>(at(13), 1);
+    }
+    thread.flush();
+    ThreadWriter feeder(made, number, 2);
+    feeder.record<Kind::send>(at(7), 1);
+    feeder.flush();
+    ProcessEndFrame end{};
+    end.seen = pair_at(100);
+    if (number != running) made.process_end(number, end);
+  }
+  made.trailer(pair_at(101));
+  const auto list = report_of(made.bytes)["cut_short"];
+  REQUIRE(list.size() == 1);
+  CHECK(list[0]["pid"] == 101);
+  CHECK(list[0]["worker"] == 0);
+  CHECK(list[0]["in"] == "Resize");
+  CHECK(list[0]["at_most_ms"] == Approx(87));
+  CHECK(list[0]["batch"] == 4);
+  CHECK(list[0]["index"] == 5);
+  CHECK(list[0]["path"] == "/data/5");
+}
+
 TEST_CASE("losses are reported") {
   MadeTrace made;
   const std::uint32_t number = made.worker(1, 0);

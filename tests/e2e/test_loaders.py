@@ -35,6 +35,11 @@ def test_batches_out_of_order(run):
     assert result.bare.stdout == b"True True\n"
     checks.everything(result)
     assert result.trace.info["loaders"][0]["in_order"] is False
+    logs, back = (result.trace.path.with_name(name) for name in ("any_order.logs", "any_order.back.lotus"))
+    for words in (["export", "--format", "lotustrace", logs, result.trace.path], ["import", logs, "-o", back]):
+        assert harness.run([harness.ANALYZE, *words]).code == 0
+    loader = harness.Trace(back).report["loaders"][0]
+    assert (loader["in_order"], loader["epochs"], loader["batches"]) == (False, 1, 8)
 
 
 def test_worker_that_raises(run):

@@ -44,6 +44,16 @@ function workerTable() {
   ];
 }
 
+function cutShortTable() {
+  const most = 40;
+  return tableOf(report.cut_short.slice(0, most), [
+    ['Process', 'name', c => c.worker == null ? 'training' : `worker ${c.worker}`], ['Pid', '', c => String(c.pid)],
+    ['In', 'left', c => c.in], ['For at most', '', c => timeText(c.at_most_ms)],
+    ['Batch', '', c => c.batch == null ? '–' : countText(c.batch)],
+    ['Sample', '', c => c.index == null ? '–' : countText(c.index)], ['File', 'path', c => c.path ?? '–']
+  ]);
+}
+
 function qualityFacts() {
   const t = report.trace, n = countText, yes = v => v ? 'yes' : 'no';
   return facts([
@@ -71,6 +81,11 @@ function drawRun() {
               [card(
                   '.wide.long', 'Workers', 'Busy: share of a worker’s life that it spent making batches.',
                   ...workerTable().filter(Boolean))] :
+              []),
+      ...(report.cut_short.length ?
+              [card(
+                  '.wide.long', 'Cut short', 'What processes were in when they ended: killed, crashed, out of memory?',
+                  cutShortTable())] :
               []),
       card(
           '.wide', 'Quality of the trace', null, qualityFacts(),

@@ -116,6 +116,18 @@ function fourNumbers() {
           trace.lost_events === 0 ? '.good' : '.bad'));
 }
 
+/** Says where processes were that were killed or crashed: the first, and how many more. */
+function cutShort() {
+  if (report.cut_short.length === 0) return null;
+  const [first, ...others] = report.cut_short;
+  const who = first.worker == null ? 'The training process' : `Worker ${first.worker}`;
+  const sample = first.index == null ? '' : `, sample ${countText(first.index)}`;
+  const more = others.length ? ` ${countText(others.length)} more ended so.` : '';
+  return el(
+      'p.missing', `${who} (process ${first.pid}) ended in the middle of its work: ${first.in}${sample}`,
+      first.path && el('span', ', ', el('span.path', first.path)), `.${more} Killed, crashed, out of memory?`);
+}
+
 function drawVerdict() {
   const {verdict, trace} = report;
   const [claim, support] = sentenceParts(verdict);
@@ -129,5 +141,5 @@ function drawVerdict() {
          el('p.which',
             `${trace.paths.join(', ')} · ${timeText(1e3 * trace.duration_s)} · ${
                 countText(report.batches.count)} batches · ${countText(report.batches.samples)} samples`)),
-      ...[damage, firstChange(verdict), fourNumbers()].filter(Boolean));
+      ...[damage, cutShort(), firstChange(verdict), fourNumbers()].filter(Boolean));
 }
