@@ -29,7 +29,7 @@ Compared compared(const std::string& path, FrameTable& frames) {
 
 // Functions whose names have not been written yet would look as if they were others.
 void drop_functions(Compared& run) {
-  for (auto& [name, cost] : run.costs) cost.functions.clear();
+  for (auto& [name, cost] : run.costs.ops) cost.functions.clear();
 }
 
 void show_diff(const Options& options) {

@@ -57,11 +57,27 @@ void judge(CostChange& change, double errors) {
 
 double size_of(const CostChange& change) { return std::abs(change.after.mean - change.before.mean); }
 
+LoopComparison change_of(const LoopCost& before, const LoopCost& after) {
+  const auto change = [](const RowMean& a, const RowMean& b) {
+    return CostChange{a.estimate(), b.estimate()};
+  };
+  return {before,
+          after,
+          change(before.batch, after.batch),
+          change(before.wait, after.wait),
+          change(before.step, after.step),
+          change(before.fetch, after.fetch)};
+}
+
 void judge(Comparison& comparison) {
+  LoopComparison& loop = comparison.loop;
+  if (loop.in_both()) comparison.quantities += 4;
   for (const auto& op : comparison.ops)
     if (op.in_both()) comparison.quantities += 2 + op.functions.size();
   const double errors =
       errors_for(1 - kMissed / static_cast<double>(std::max<std::uint64_t>(1, comparison.quantities)));
+  if (loop.in_both())
+    for (CostChange* change : {&loop.batch, &loop.wait, &loop.step, &loop.fetch}) judge(*change, errors);
   for (auto& op : comparison.ops) {
     if (!op.in_both()) continue;
     judge(op.wall, errors);
@@ -82,18 +98,19 @@ Comparison compare(const Costs& before, const Costs& after, const FrameTable& fr
   std::set<std::string> names;
   bool sampled[2] = {};
   for (const bool second : {false, true})
-    for (const auto& [name, cost] : second ? after : before) {
+    for (const auto& [name, cost] : second ? after.ops : before.ops) {
       names.insert(name);
       sampled[second] = sampled[second] || cost.cpu.samples > 0;
     }
   comparison.sampled = sampled[0] && sampled[1];
   static const OpCost kNone;
   for (const auto& name : names) {
-    const auto a = before.find(name);
-    const auto b = after.find(name);
-    comparison.ops.push_back(
-        change_of(name, a == before.end() ? kNone : a->second, b == after.end() ? kNone : b->second, frames));
+    const auto a = before.ops.find(name);
+    const auto b = after.ops.find(name);
+    comparison.ops.push_back(change_of(name, a == before.ops.end() ? kNone : a->second,
+                                       b == after.ops.end() ? kNone : b->second, frames));
   }
+  comparison.loop = change_of(before.loop, after.loop);
   judge(comparison);
   return comparison;
 }

@@ -30,11 +30,19 @@ struct OpComparison {
   bool in_both() const { return calls_before > 0 && calls_after > 0; }
 };
 
+// A batch of training.
+struct LoopComparison {
+  LoopCost before, after;
+  CostChange batch, wait, step, fetch;
+  bool in_both() const { return before.batch.count() > 0 && after.batch.count() > 0; }
+};
+
 struct Comparison {
   std::string before, after;  // file names
   bool sampled = false;       // both runs have samples of stacks
   std::string unfinished;     // a file that lacks its end, where names of functions are; empty: none
   std::uint64_t quantities = 0;
+  LoopComparison loop;
   std::vector<OpComparison> ops;  // greatest change of time first
 };
 

@@ -61,6 +61,20 @@ Table empty_table(const char* first, const char* second) {
                 {.right = false, .style = Style::bold}});
 }
 
+// Images a second and the share waited have no interval of their own: that of a batch's time says it.
+std::string about_loop(const LoopComparison& loop) {
+  if (!loop.in_both()) return {};
+  const auto images = std::pair(loop.before.samples_per_s(), loop.after.samples_per_s());
+  const std::string waited = fmt::format("it waited for data {} of the time instead of {}",
+                                         human_percent(loop.after.waited_percent().value_or(0)),
+                                         human_percent(loop.before.waited_percent().value_or(0)));
+  const std::string faster = loop.batch.certain ? "" : ", which may be chance";
+  if (!images.first || !images.second) return fmt::format("Training: {}. ", waited);
+  return fmt::format("Training took {} instead of {} images/s ({}{}); {}. ", human_rate(*images.second),
+                     human_rate(*images.first), signed_percent(100 * (*images.second / *images.first - 1)),
+                     faster, waited);
+}
+
 std::string verdict(const Comparison& c) {
   std::vector<std::string> changed;
   for (const auto& op : c.ops)
@@ -75,6 +89,16 @@ std::string verdict(const Comparison& c) {
                                     escaped(op.calls_before > 0 ? c.before : c.after)));
   if (changed.empty()) return "No operation's time changed beyond what is chance.";
   return fmt::format("Changed beyond chance: {}.", fmt::join(changed, "; "));
+}
+
+std::string loop_table(const Comparison& c, const Terminal& terminal) {
+  if (!c.loop.in_both()) return {};
+  Table table = empty_table("training", "a batch");
+  add_change(table, "the loop", "time", c.loop.batch);
+  add_change(table, "  waiting for it", "time", c.loop.wait);
+  add_change(table, "  training on it", "time", c.loop.step);
+  add_change(table, "making it, in a worker", "time", c.loop.fetch);
+  return table.text(terminal) + "\n";
 }
 
 std::string ops_table(const Comparison& c, const Terminal& terminal) {
@@ -97,6 +121,17 @@ std::string functions_table(const Comparison& c, const Terminal& terminal) {
                        : table.text(terminal);
 }
 
+Json loop_json(const LoopComparison& loop) {
+  if (!loop.in_both()) return nullptr;
+  const LoopCost &a = loop.before, &b = loop.after;
+  return {{"images_per_s", {number_or_null(a.samples_per_s()), number_or_null(b.samples_per_s())}},
+          {"waited_percent", {number_or_null(a.waited_percent()), number_or_null(b.waited_percent())}},
+          {"batch", change_json(loop.batch)},
+          {"wait", change_json(loop.wait)},
+          {"step", change_json(loop.step)},
+          {"fetch", change_json(loop.fetch)}};
+}
+
 }  // namespace
 
 Json comparison_json(const Comparison& c) {
@@ -116,20 +151,19 @@ Json comparison_json(const Comparison& c) {
     }
     ops.push_back(std::move(row));
   }
-  return {{"before", escaped(c.before)},
-          {"after", escaped(c.after)},
-          {"confidence", 0.95},
-          {"quantities", c.quantities},
-          {"ops", std::move(ops)}};
+  return {{"before", escaped(c.before)}, {"after", escaped(c.after)},     {"confidence", 0.95},
+          {"quantities", c.quantities},  {"training", loop_json(c.loop)}, {"ops", std::move(ops)}};
 }
 
 std::string comparison_text(const Comparison& c, const Terminal& terminal) {
-  std::string out = terminal.styled(Style::bold, wrapped(verdict(c), terminal.width)) + "\n";
+  std::string out =
+      terminal.styled(Style::bold, wrapped(about_loop(c.loop) + verdict(c), terminal.width)) + "\n";
   const std::string facts = fmt::format(
       "{} against {}: {} quantities; the intervals hold all of them together with 95 % probability, as far "
       "as chance goes: not a busier or a warmer machine.",
       escaped(c.after), escaped(c.before), c.quantities);
-  out += terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n\n" + ops_table(c, terminal);
+  out += terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n\n" + loop_table(c, terminal) +
+         ops_table(c, terminal);
   if (!c.unfinished.empty())
     return out + "\n" +
            wrapped(

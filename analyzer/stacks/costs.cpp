@@ -31,6 +31,7 @@ Estimate OpCost::cpu_per_call(const Tally& tally) const {
 
 void CostReader::on_span(const Span& span) {
   profile_.on_span(span);
+  loop_.on_span(span);
   if (span.kind() == Kind::fetch) return close(span.stream);
   if (!span.is_op() || span.ended == Ended::lost) return;
   Block& block = open_[&span.stream][span.data.op->name];
@@ -41,18 +42,19 @@ void CostReader::on_span(const Span& span) {
 void CostReader::close(const Stream& stream) {
   const auto open = open_.find(&stream);
   if (open == open_.end()) return;
-  for (const auto& [name, block] : open->second) costs_[name].wall.add(block.calls, block.ns);
+  for (const auto& [name, block] : open->second) costs_.ops[name].wall.add(block.calls, block.ns);
   open_.erase(open);
 }
 
 Costs CostReader::take() {
   for (const auto& [stream, blocks] : open_)
-    for (const auto& [name, block] : blocks) costs_[name].wall.add(block.calls, block.ns);
+    for (const auto& [name, block] : blocks) costs_.ops[name].wall.add(block.calls, block.ns);
   open_.clear();
   StackNames names(trace_.stacks, frames_);
   for (const auto& [key, profile] : profile_.ops()) {
-    if (!key.outside()) costs_[key.name].add(profile, names, frames_);
+    if (!key.outside()) costs_.ops[key.name].add(profile, names, frames_);
   }
+  costs_.loop = loop_.take();
   return std::move(costs_);
 }
 

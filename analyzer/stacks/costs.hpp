@@ -6,14 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "stacks/estimate.hpp"
+#include "stacks/loop_cost.hpp"
 #include "stacks/own_time.hpp"
 
 namespace lotus::analyzer {
-
-// A mean and its standard error, in ns a call.
-struct Estimate {
-  double mean = 0, error = 0;
-};
 
 // Calls in blocks that vary together: those of one batch. The error of the mean follows from how much the
 // blocks vary (ratio estimator), not from the calls, which are no independent samples.
@@ -33,12 +30,17 @@ struct OpCost : OwnTime {
 
   Estimate cpu_per_call(const Tally& tally) const;
 };
-using Costs = std::map<std::string, OpCost>;  // by name of the operation
+
+struct Costs {
+  std::map<std::string, OpCost> ops;  // by name of the operation
+  LoopCost loop;
+};
 
 // Reads a trace for its costs. `trace` and `frames` outlive it.
 class CostReader : public Visitor {
  public:
-  CostReader(const Trace& trace, FrameTable& frames) : trace_(trace), frames_(frames), profile_(trace) {}
+  CostReader(const Trace& trace, FrameTable& frames)
+      : trace_(trace), frames_(frames), profile_(trace), loop_(trace.clock) {}
 
   bool wants_stacks() const override { return true; }
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
@@ -59,6 +61,7 @@ class CostReader : public Visitor {
   const Trace& trace_;
   FrameTable& frames_;
   Profile profile_;
+  LoopCostReader loop_;
   Costs costs_;
   std::map<const Stream*, std::map<std::string, Block>> open_;
 };

@@ -46,6 +46,22 @@ struct MadeRun {
   void samples(int count, const Frames& frames) {
     for (int i = 0; i < count; ++i) stacks.sample(1, frames);
   }
+  // Training that waits `wait(batch)` ms for each batch and trains on it for 3 ms.
+  template <class Length>
+  void training(int count, Length wait) {
+    ThreadWriter thread(made, 1, 1);
+    double now = 2;
+    for (int batch = 0; batch <= count; ++batch) {
+      thread.record<Kind::next>(at(now), 1, 0);
+      now += wait(batch);
+      if (batch < count)
+        thread.record<Kind::leave>(at(now));
+      else
+        thread.record<Kind::leave_empty>(at(now));
+      now += 3;
+    }
+    thread.flush();
+  }
   Costs costs(FrameTable& frames) {
     stacks.flush(worker);
     made.close(100'000);
@@ -135,7 +151,7 @@ TEST_CASE("chance looks like a change as seldom as it is said") {
     const FrameId id = frames.intern({"resample", "_imaging.so", "", 0, Part::native});
     Costs sides[2];
     for (auto& costs : sides) {
-      OpCost& cost = costs["Crop"];
+      OpCost& cost = costs.ops["Crop"];
       for (int batch = 0; batch < 40; ++batch) cost.wall.add(32, 32 * slow(random));
       for (int n = hits(random); n > 0; --n) {
         cost.cpu.add(kPeriod);
@@ -148,6 +164,47 @@ TEST_CASE("chance looks like a change as seldom as it is said") {
   }
   CHECK(wrong > 2);
   CHECK(wrong < 45);
+}
+
+TEST_CASE("training: what a batch takes, waited for and trained on") {
+  FrameTable frames;
+  MadeRun before, after;
+  before.training(40, [](int batch) { return batch < 40 ? 6.0 + batch % 2 : 0; });
+  after.training(40, [](int batch) { return batch < 40 ? 2.0 + batch % 2 : 0; });
+  const Comparison comparison = compare(before.costs(frames), after.costs(frames), frames);
+  const LoopComparison& loop = comparison.loop;
+  CHECK(comparison.quantities == 4);
+  CHECK(loop.batch.before.mean == Approx(9.5e6));
+  CHECK(loop.batch.after.mean == Approx(5.5e6));
+  CHECK(loop.wait.before.mean == Approx(6.5e6));
+  CHECK(loop.wait.before.error == Approx(1e6 * std::sqrt(0.25 / 39)));
+  CHECK(loop.step.before.mean == Approx(3e6));
+  CHECK(loop.batch.certain);
+  CHECK_FALSE(loop.step.certain);
+  CHECK(*loop.before.waited_percent() == Approx(100 * 260 / 380.0));
+  const std::string text = comparison_text(comparison, {});
+  CHECK(text.find("Training: it waited for data 45.5 % of the time instead of 68.4 %.") == 0);
+}
+
+// Waits that depend on the one before: taken for independent, they would seem certain to differ in most
+// pairs.
+TEST_CASE("training: neighbours that are alike are no more than chance") {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> step(0, 1);
+  int wrong = 0;
+  for (int pair = 0; pair < 400; ++pair) {
+    RowMean rows[2];
+    for (auto& row : rows) {
+      double level = 0;
+      for (int i = 0; i < 2000; ++i) {
+        level = 0.9 * level + step(random);
+        row.add(100 + level);
+      }
+    }
+    const Estimate a = rows[0].estimate(), b = rows[1].estimate();
+    wrong += std::abs(a.mean - b.mean) > errors_for(0.95) * std::hypot(a.error, b.error) ? 1 : 0;
+  }
+  CHECK(wrong < 60);  // 20 at best; more than 200 where each wait counts for itself
 }
 
 TEST_CASE("nothing becomes cheaper by more than all of it") {
