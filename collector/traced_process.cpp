@@ -20,6 +20,9 @@ constexpr double kSnapshotShare = 3.0 / 16;  // of the ring; below what collecto
 
 // How long one process may take to have its snapshots unwound before the others are visited again.
 constexpr std::uint64_t kUnwindBudget = 20 * kMillisecond;
+// The same when the collector ends: what an honest ring takes with all its libraries opened for the first
+// time, and not what somebody can make of one.
+constexpr std::uint64_t kLastUnwindBudget = 10 * kSecond;
 
 // `stored` is what `record` says it is, as far as that can be seen without decoding it.
 bool plausible(const RingRecord& record, Bytes stored) {
@@ -190,12 +193,17 @@ void TracedProcess::gather_snapshots(TraceFile& file, Packer& packer, std::uint6
                                      std::uint64_t now_ns, bool all) {
   RingCursor& ring = now_.snapshots;
   const std::uint64_t begin = ring.position();
-  const std::uint64_t until_ns = all ? UINT64_MAX : monotonic_ns() + kUnwindBudget;
+  const std::uint64_t until_ns = monotonic_ns() + (all ? kLastUnwindBudget : kUnwindBudget);
   more_to_unwind_ = false;
   const bool crowded = limit - ring.position() > ring.bytes() / 2;
   read_ring(ring, limit, [&](const RingRecord& record, const std::uint8_t* payload) {
-    more_to_unwind_ = ring.position() != begin && monotonic_ns() >= until_ns;
-    return !more_to_unwind_ && take_snapshot(record, payload, crowded, now_ns);
+    const bool enough = ring.position() != begin && monotonic_ns() >= until_ns;
+    if (enough && all) {
+      ++now_.skipped_snapshots;
+      return true;
+    }
+    more_to_unwind_ = enough;
+    return !enough && take_snapshot(record, payload, crowded, now_ns);
   });
   if (ring.position() == limit) {
     stacks_->caught_up();
@@ -272,6 +280,7 @@ void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) 
   }
   now_.damaged += salvage.damaged + (segment_->torn() ? 1 : 0);
   const SegmentCounters counted = segment_->counters();
+  const std::uint64_t lost_snapshots = counted.lost_snapshots + now_.skipped_snapshots;
   const ProcessEndFrame frame{
       seen,
       counted.lost_events,
@@ -281,7 +290,7 @@ void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) 
       counted.flush_ticks,
       counted.off_reason,
       now_.damaged,
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(counted.lost_snapshots, UINT32_MAX))};
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(lost_snapshots, UINT32_MAX))};
   file.add_raw(frame_header(FrameType::process_end, number_), bytes_of(frame));
 }
 

@@ -72,8 +72,9 @@ class TracedProcess {
   // Everything that a batch changes.
   struct Progress {
     RingCursor definitions, events, snapshots;
-    std::uint32_t damaged = 0;  // unusable records
-    bool announced = false;     // the process frame is written
+    std::uint32_t damaged = 0;            // unusable records
+    std::uint64_t skipped_snapshots = 0;  // for want of time
+    bool announced = false;               // the process frame is written
   };
 
   void announce(TraceFile& file);

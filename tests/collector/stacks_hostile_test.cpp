@@ -15,6 +15,7 @@
 #include "stacks/process_stacks.hpp"
 #include "support/collector_run.hpp"
 #include "support/snapshots.hpp"
+#include "support/trace_reader.hpp"
 
 using namespace lotus;
 using namespace lotus::collector;
@@ -301,4 +302,16 @@ TEST_CASE("snapshots that take long to unwind hold up no other process") {
   CHECK(slow.ring(kStackRing).tail < slow.ring(kStackRing).head);
   kill(child, SIGKILL);
   wait_for(child);
+  collector.signal(SIGTERM);  // what is left is unwound as far as some seconds go, and counted
+  CHECK(collector.wait().code == 0);
+  const Trace trace = read_trace(files / "slow.lotus");
+  CHECK(what_is_wrong(trace).empty());
+  std::uint64_t samples = 0, lost = 0;
+  for (const Frame& frame : trace.frames) {
+    if (frame.header.type == FrameType::samples) samples += frame.header.events;
+    if (frame.header.type == FrameType::process_end)
+      lost += reinterpret_cast<const ProcessEndFrame*>(frame.body.data())->lost_snapshots;
+  }
+  MESSAGE(samples << " unwound, " << lost << " given up");
+  CHECK(samples + lost == kSnapshots);
 }
