@@ -21,8 +21,9 @@ std::uint64_t own_pid_namespace() {
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-// A segment is made within milliseconds; after this long nobody makes it any more.
-constexpr std::time_t kMakingSeconds = 60;
+// A segment is made within milliseconds; after this long nobody makes it any more. A collector that finds one
+// half made by a process that is gone, or that it cannot see, stays so long.
+constexpr std::time_t kMakingSeconds = 10;
 
 bool is_old(const struct stat& status) { return std::time(nullptr) - status.st_mtime > kMakingSeconds; }
 
