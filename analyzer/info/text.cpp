@@ -61,7 +61,6 @@ std::string loaders_text(const Json& json, const Terminal& terminal) {
   Table table({{.title = "pid", .importance = 2},
                {"loader"},
                {.title = "dataset", .right = false, .flexible = true},
-               {"length"},
                {"batch size"},
                {"workers"},
                {.title = "prefetch", .importance = 1},
@@ -69,8 +68,7 @@ std::string loaders_text(const Json& json, const Terminal& terminal) {
                {.title = "persistent", .right = false, .importance = 4},
                {.title = "in order", .right = false, .importance = 5}});
   for (const auto& l : json["loaders"])
-    table.add({text_of(l["pid"]), text_of(l["id"]), text_of(l["dataset"]),
-               l["length"].get<std::int64_t>() < 0 ? "-" : text_of(l["length"]), text_of(l["batch_size"]),
+    table.add({text_of(l["pid"]), text_of(l["id"]), text_of(l["dataset"]), text_of(l["batch_size"]),
                text_of(l["workers"]), text_of(l["prefetch"]), text_of(l["pin_memory"]),
                text_of(l["persistent"]), text_of(l["in_order"])});
   return table.text(terminal);

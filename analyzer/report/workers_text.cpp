@@ -47,8 +47,7 @@ void add_loader(Table& table, const LoaderFinding& finding) {
   const Loader& l = finding.loader ? *finding.loader : kUnknownLoader;
   const auto waited = finding.waited_percent();
   table.add({finding.loader ? std::to_string(l.id) : "-", std::to_string(finding.training->pid),
-             escaped(l.dataset), l.length < 0 ? "-" : human_count(static_cast<std::uint64_t>(l.length)),
-             l.batch_size == 0 ? "-" : human_count(l.batch_size), human_count(l.workers),
+             escaped(l.dataset), l.batch_size == 0 ? "-" : human_count(l.batch_size), human_count(l.workers),
              human_count(l.prefetch), l.pin_memory ? "yes" : "no", l.persistent ? "yes" : "no",
              human_count(finding.epochs), human_count(finding.fetch.count()),
              finding.train_step.empty() ? "-" : human_time(finding.train_step.mean()),
@@ -112,7 +111,6 @@ std::string loaders_text(const Findings& f, const Terminal& terminal) {
   Table table({{"loader"},
                {.title = "pid", .importance = f.files.size() > 1 ? 1 : 6},
                {.title = "dataset", .right = false, .flexible = true},
-               {.title = "length", .importance = 5},
                {.title = "batch size", .importance = 4},
                {"workers"},
                {.title = "prefetch", .importance = 6},

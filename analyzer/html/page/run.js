@@ -13,10 +13,10 @@ function programCard(file, program) {
 function loaderTable() {
   const yes = value => value == null ? '–' : value ? 'yes' : 'no';
   return tableOf(report.loaders, [
-    ['Dataset', 'name', l => l.dataset ?? 'unknown'], ['Samples', '', l => l.length >= 0 ? countText(l.length) : '–'],
-    ['Workers', '', l => countText(l.workers)], ['Batch', '', l => countText(l.batch_size)],
-    ['Prefetch', '', l => countText(l.prefetch)], ['Pinned', '', l => yes(l.pin_memory)],
-    ['Persistent', '', l => yes(l.persistent)], ['In order', '', l => yes(l.in_order)],
+    ['Dataset', 'name', l => l.dataset ?? 'unknown'], ['Workers', '', l => countText(l.workers)],
+    ['Batch', '', l => countText(l.batch_size)], ['Prefetch', '', l => countText(l.prefetch)],
+    ['Pinned', '', l => yes(l.pin_memory)], ['Persistent', '', l => yes(l.persistent)],
+    ['In order', '', l => yes(l.in_order)],
     ['Epochs', '', l => countText(l.epochs)], ['Batches', '', l => countText(l.batches)],
     ['Waited', '', l => percentText(l.waited_percent)]
   ]);
