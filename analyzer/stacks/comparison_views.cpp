@@ -68,11 +68,11 @@ std::string about_loop(const LoopComparison& loop) {
   const std::string waited = fmt::format("it waited for data {} of the time instead of {}",
                                          human_percent(loop.after.waited_percent().value_or(0)),
                                          human_percent(loop.before.waited_percent().value_or(0)));
-  const std::string faster = loop.batch.certain ? "" : ", which may be chance";
+  const std::string doubt = loop.batch.certain ? "" : ", which may be chance";
   if (!images.first || !images.second) return fmt::format("Training: {}. ", waited);
   return fmt::format("Training took {} instead of {} images/s ({}{}); {}. ", human_rate(*images.second),
                      human_rate(*images.first), signed_percent(100 * (*images.second / *images.first - 1)),
-                     faster, waited);
+                     doubt, waited);
 }
 
 std::string verdict(const Comparison& c) {
