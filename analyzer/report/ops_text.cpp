@@ -62,9 +62,9 @@ std::string ops_text(const Findings& f, const Terminal& terminal) {
   Table table = empty_table();
   for (const auto& op : f.ops) add_op(table, op, f);
   const auto outside = percent_of(f.outside_ops, f.fetch_time);
-  const auto cpu = cpu_outside_ops(f);
+  const double cpu = cpu_outside_ops(f).value_or(0);  // 0 also where it is less than the error of the others
   if (outside)
-    table.add({"(outside ops)", "", "", "", "", "", "", "", "", "", "", cpu ? human_time(*cpu * 1e9) : "",
+    table.add({"(outside ops)", "", "", "", "", "", "", "", "", "", "", cpu > 0 ? human_time(cpu * 1e9) : "",
                human_time(f.outside_ops), human_percent(*outside), bar_of(outside)});
   return table.text(terminal);
 }
