@@ -30,7 +30,7 @@ struct BatchKey {
 
   bool operator==(const BatchKey&) const = default;
   // In order of number, where the training process is the same.
-  auto operator<=>(const BatchKey&) const = default;
+  auto operator<=>(const BatchKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct BatchKeyHash {

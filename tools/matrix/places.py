@@ -14,7 +14,7 @@ COMPILER = ["g++", "python3-dev", "libtorch-dev"]  # torch.compile's default bac
 # A mirror may be a snapshot, older than its own date allows; signatures are checked all the same.
 APT = ["apt-get", "-qq", "-o", "Acquire::Check-Valid-Until=false"]
 OLDEST_OF_WHEELS = (3, 10)  # today's PyTorch needs it
-TORCH = "torch==2.13.0+cpu"
+TORCH = ["torch==2.13.0+cpu", "torch"]  # the first that an index has: a small one, else what pip gives everyone (5 GB)
 WHEELS = ["torchvision", "pillow", "numpy", "albumentations", "opencv-python-headless", "timm", "datasets", "soundfile",
           "ipykernel", "flask", "coverage"]
 DECLARED = pathlib.Path(__file__).with_name("declared_operators.py")
@@ -55,7 +55,7 @@ class Here:
 
 
 class Wheels:
-    """A virtual environment with wheels, the CPU's PyTorch among them, of one interpreter."""
+    """A virtual environment with wheels, PyTorch among them, of one interpreter."""
 
     root = None
 
@@ -71,12 +71,10 @@ class Wheels:
             return
         told(self.base, "-m", "venv", "--clear", self.directory)
         pip = [self.directory / "bin/python", "-m", "pip", "install", "-q"]
-        try:
-            told(*pip, TORCH)
-        except Unavailable as error:
-            raise Unavailable(f"{error}. Name an index that has {TORCH} in PIP_EXTRA_INDEX_URL") from None
+        self.install_torch(pip)
         fixed = self.directory / "constraints"
-        fixed.write_text(TORCH + "\n")
+        installed = "import importlib.metadata; print(importlib.metadata.version('torch'))"
+        fixed.write_text(f"torch=={told(self.python(None), '-c', installed).strip()}\n")
         for wheel in WHEELS:
             try:
                 told(*pip, "-c", fixed, wheel)
@@ -84,6 +82,15 @@ class Wheels:
                 print(f"   {wheel} is left out: {error}")
         self.declare_operators()
         (self.directory / "made").touch()
+
+    def install_torch(self, pip):
+        for torch in TORCH:
+            try:
+                told(*pip, torch)
+                return
+            except Unavailable as error:
+                why = error
+        raise Unavailable(f"{why}. Name an index that has PyTorch in PIP_EXTRA_INDEX_URL")
 
     def declare_operators(self):
         """There is no torchvision for the CPU's PyTorch among the wheels: makes the one for CUDA importable."""
