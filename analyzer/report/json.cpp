@@ -78,7 +78,7 @@ Json verdict_json(const Findings& findings) {
                {"waited_s", findings.next / kNsPerS},
                {"loop_s", findings.loop / kNsPerS},
                {"dominant_op", op == nullptr ? Json(nullptr) : Json(op->op.name)},
-               {"workers", verdict.workers},
+               {"workers", verdict.workers ? Json(*verdict.workers) : Json(nullptr)},
                {"workers_needed", verdict.workers_needed ? Json(*verdict.workers_needed) : Json(nullptr)},
                {"message", verdict.message}};
   add_diagnosis(json, findings, verdict.diagnosis);

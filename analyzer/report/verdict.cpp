@@ -134,10 +134,12 @@ std::string about_evenness(const LoaderFinding& loader, std::uint64_t present) {
 // Would more workers help?
 std::string advice(const Findings& findings, const Verdict& verdict, const LoaderFinding& loader) {
   if (verdict.bound == Bound::compute) return "more workers would gain nothing";
+  if (!verdict.workers)
+    return "whether more workers would help is unknown: the loader's settings are missing from the trace";
   if (!verdict.workers_needed)
     return "too few batches were trained on to say whether more workers would help";
   const std::uint64_t needed = *verdict.workers_needed;
-  const std::uint64_t present = verdict.workers;
+  const std::uint64_t present = *verdict.workers;
   if (present == 0) return about_no_workers(findings, needed) + " " + reason_of(loader);
   if (needed <= present) return about_evenness(loader, present);
   if (needed <= servable_workers(findings))
@@ -188,9 +190,12 @@ Verdict verdict_of(const Findings& findings) {
   verdict.bound = waited >= kInputBoundPercent     ? Bound::input
                   : waited <= kComputeBoundPercent ? Bound::compute
                                                    : Bound::balanced;
-  verdict.workers = worst->loader ? worst->loader->workers : 0;
+  if (worst->loader) verdict.workers = worst->loader->workers;
   verdict.diagnosis = diagnosis_of(findings);
-  verdict.workers_needed = verdict.diagnosis ? advised_workers(*verdict.diagnosis) : needed_workers(*worst);
+  if (verdict.diagnosis)
+    verdict.workers_needed = advised_workers(*verdict.diagnosis);
+  else if (worst->loader)
+    verdict.workers_needed = needed_workers(*worst);
   const std::string what =
       verdict.diagnosis ? verdict.diagnosis->advice.front().message : advice(findings, verdict, *worst);
   const bool told =

@@ -94,6 +94,16 @@ TEST_CASE("with several loaders the one that was waited for most is named") {
   CHECK(verdict.workers == 1);
 }
 
+TEST_CASE("workers of a loader whose settings are lost are unknown, not none") {
+  const Process training;
+  Findings findings = findings_of({0, 16, 400, 100, 0.8}, training);
+  findings.loaders.front().loader.reset();
+  const Verdict verdict = verdict_of(findings);
+  CHECK(!verdict.workers);
+  CHECK(!verdict.workers_needed);
+  CHECK(says(verdict, "settings are missing from the trace"));
+}
+
 TEST_CASE("nothing to judge is said, not guessed") {
   Findings f;
   f.files = {"x.lotus"};

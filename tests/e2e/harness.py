@@ -41,6 +41,8 @@ def clean_environment(**more):
 
 
 RESOURCE_TRACKER = re.compile(rb".*/resource_tracker\.py:\d+: UserWarning: |  warnings\.warn\((\n|'resource_tracker: )")
+LOG_PREFIX = rb"^[A-Z]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ "  # of PyTorch's log: level, date, time, process
+CHANGES = re.compile(rb"\(pid(?:\(s\))?[ =][\d, ]+\)| at 0x[0-9a-f]+|" + LOG_PREFIX, re.MULTILINE)
 
 
 class Outcome:
@@ -61,11 +63,12 @@ class Outcome:
         """What must be the same with and without the tracer.
 
         Now and then CPython's resource tracker complains at exit of a semaphore that is gone already, where
-        workers were spawned; with and without a tracer. Process ids and addresses change from run to run.
+        workers were spawned; with and without a tracer. Process ids and addresses change from run to run, and what
+        PyTorch's log puts before a line.
         """
         rest = b"".join(line for line in self.stderr.splitlines(True)
                         if not line.startswith(b"lotus: ") and not RESOURCE_TRACKER.match(line))
-        return self.code, self.stdout, re.sub(rb"\(pid(?:\(s\))?[ =][\d, ]+\)| at 0x[0-9a-f]+", b"(changes)", rest)
+        return self.code, self.stdout, CHANGES.sub(b"(changes)", rest)
 
 
 def run(command, cwd=None, timeout=PATIENCE, stdin=None, **environment):

@@ -108,7 +108,7 @@ function fourNumbers() {
           'busy', 'Workers busy', percentText(busy), '',
           workers.length === 0 ?
               (report.loaders.length ? 'no worker processes: num_workers=0' : 'no DataLoader was recorded') :
-              `${loaderWorkers} worker${loaderWorkers === 1 ? '' : 's'} on ${trace.cores || '?'} cores`),
+              `${loaderWorkers ?? '?'} worker${loaderWorkers === 1 ? '' : 's'} on ${trace.cores || '?'} cores`),
       number(
           'lost', 'Lost events', countText(trace.lost_events), '',
           trace.lost_events === 0 ? (trace.events ? `all ${countText(trace.events)} are here` : 'none were recorded') :
