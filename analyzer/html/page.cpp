@@ -8,6 +8,7 @@
 #include "report/report.hpp"
 #include "stacks/map_views.hpp"
 #include "text/escape.hpp"
+#include "text/function_name.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -64,6 +65,18 @@ void fill_in(Output& out, std::string_view page, Fill fill) {
   }
 }
 
+// The readable names of the functions that have another in this JSON, by that.
+Json readable_names(const Json& native) {
+  Json names = Json::object();
+  const auto add = [&](const std::string& name) {
+    if (std::string readable = readable_function(name); readable != name) names[name] = std::move(readable);
+  };
+  for (const auto& op : native["ops"])
+    for (const auto& function : op["functions"]) add(function["function"]);
+  for (const auto& frame : native["flames"]["frames"]) add(frame[0]);
+  return names;
+}
+
 }  // namespace
 
 std::vector<Visitor*> Page::visitors(const Trace& trace) {
@@ -90,6 +103,7 @@ Json Page::native() {
   json["why_no_samples"] = why_no_samples(map.sampling);
   const std::vector<FlameOp> flames = flames_.take();
   json["flames"] = flames_json(flames, flames_.frames());
+  json["readable"] = readable_names(json);
   return json;
 }
 

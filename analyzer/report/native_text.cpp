@@ -5,6 +5,7 @@
 #include "report/cells.hpp"
 #include "report/sections.hpp"
 #include "text/escape.hpp"
+#include "text/function_name.hpp"
 #include "text/table.hpp"
 
 namespace lotus::analyzer {
@@ -12,7 +13,7 @@ namespace {
 
 std::string top_function(const NativeFinding& native) {
   if (native.function.empty()) return "-";
-  return fmt::format("{} {}", human_percent(100 * native.share), escaped(native.function));
+  return fmt::format("{} {}", human_percent(100 * native.share), escaped(readable_function(native.function)));
 }
 
 std::string per_call(double sum, const OpFinding& op) {
@@ -33,7 +34,7 @@ std::string native_text(const Findings& f, const Terminal& terminal) {
                {"file I/O"},
                {.title = "read/call", .importance = 1},
                {.title = "samples", .importance = 2},
-               {.title = "most CPU in", .right = false, .flexible = true, .narrowest = 20}});
+               {.title = "most CPU in", .right = false, .flexible = true, .narrowest = 30}});
   for (const auto& op : f.ops) {
     const auto cpu = op.cpu_percent(f);
     table.add({escaped(op.op.name), percent_or_dash(cpu),

@@ -6,6 +6,7 @@
 
 #include "stacks/comparison.hpp"
 #include "text/escape.hpp"
+#include "text/function_name.hpp"
 #include "text/json_number.hpp"
 #include "text/table.hpp"
 #include "text/units.hpp"
@@ -116,7 +117,7 @@ std::string functions_table(const Comparison& c, const Terminal& terminal) {
   for (const auto& op : c.ops)
     for (const auto& function : op.functions)
       if (function.cpu.certain)
-        add_change(table, escaped(function.frame.name), escaped(op.name), function.cpu);
+        add_change(table, escaped(readable_function(function.frame.name)), escaped(op.name), function.cpu);
   return table.empty() ? "No native function's CPU time changed beyond what is chance.\n"
                        : table.text(terminal);
 }

@@ -5,6 +5,7 @@
 
 #include "stacks/map_views.hpp"
 #include "text/escape.hpp"
+#include "text/function_name.hpp"
 #include "text/table.hpp"
 #include "text/units.hpp"
 
@@ -43,7 +44,7 @@ Table empty_table() {
 }
 
 void add_function(Table& table, const FunctionShare& f) {
-  table.add({escaped(f.frame.name), short_library(f.frame.library), percent(f.share),
+  table.add({escaped(readable_function(f.frame.name)), short_library(f.frame.library), percent(f.share),
              interval_text(f.interval), human_count(f.self.samples), human_time(f.self.cpu_ns),
              human_time(f.total.cpu_ns), f.exact ? human_count(f.exact->calls) : "",
              f.exact ? human_time(f.exact->ns) : ""});

@@ -4,6 +4,7 @@
 
 #include "text/csv.hpp"
 #include "text/escape.hpp"
+#include "text/function_name.hpp"
 #include "text/table.hpp"
 #include "text/units.hpp"
 
@@ -14,7 +15,10 @@ constexpr double kNsPerMs = 1e6, kNsPerS = 1e9;
 
 std::string for_people(const DataTable::Cell& cell, Unit unit) {
   if (cell.is_null()) return "-";
-  if (cell.is_string()) return escaped(cell.get<std::string>());
+  if (cell.is_string()) {
+    const auto& text = cell.get_ref<const std::string&>();
+    return escaped(unit == Unit::function ? readable_function(text) : text);
+  }
   if (cell.is_boolean()) return cell.get<bool>() ? "yes" : "no";
   const auto value = cell.get<double>();
   switch (unit) {
@@ -45,7 +49,7 @@ std::string DataTable::text(const Terminal& terminal) const {
   std::vector<Column> shown;
   for (const auto& column : columns) {
     if (column.title == nullptr) continue;
-    const bool words = column.unit == Unit::text;
+    const bool words = column.unit == Unit::text || column.unit == Unit::function;
     shown.push_back({.title = column.title,
                      .right = !words,
                      .importance = column.importance,

@@ -9,8 +9,9 @@
 
 namespace lotus::analyzer {
 
-// How people read a column's numbers. `ms` and `seconds`: in these units in CSV and JSON.
-enum class Unit { text, count, ms, seconds, percent, number };
+// How people read a column. `function`: a function's name, which is long only in CSV and JSON. `ms` and
+// `seconds`: in these units in CSV and JSON.
+enum class Unit { text, function, count, ms, seconds, percent, number };
 
 struct DataColumn {
   const char* name;   // in CSV and JSON

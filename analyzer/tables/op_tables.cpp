@@ -7,7 +7,7 @@ namespace lotus::analyzer {
 DataTable mapping_table(const std::vector<RunData>& runs) {
   DataTable table{{{"run", "run", Unit::text},
                    {"operation", "operation"},
-                   {"function", "function", Unit::text, 0, true},
+                   {"function", "function", Unit::function, 0, true},
                    {"library", "library", Unit::text, 2},
                    {"share_percent", "share", Unit::percent, 1},
                    {"share_percent_low", "at least", Unit::percent, 4},
@@ -48,7 +48,7 @@ DataTable counters_table(const std::vector<RunData>& runs) {
   DataTable table{{{"run", "run", Unit::text},
                    {"counter", "counter"},
                    {"was_percent", nullptr},
-                   {"function", "function", Unit::text, 0, true},
+                   {"function", "function", Unit::function, 0, true},
                    {"library", "library", Unit::text, 2},
                    {"operation", "operation"},
                    {"value", "value", Unit::number},

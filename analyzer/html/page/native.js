@@ -50,7 +50,7 @@ function functionTable(op) {
         'span.meter', el('i', {style: {width: at(f.share_percent)}, '--tone': 'var(--c1)'}),
         el('b', {style: {left: at(f.share_percent_low), width: at(f.share_percent_high - f.share_percent_low)}}));
   };
-  const rows = shares.length ? [tableOf(shares.slice(0, 25), [['Function', 'path', f => [el('b', {title: f.function}, breakable(short(f.function))), el('br'), el('span.mono', f.library)]], ['', 'left', meter], ['Share', '', f => percentText(f.share_percent)],
+  const rows = shares.length ? [tableOf(shares.slice(0, 25), [['Function', 'path', f => [el('b', {title: f.function}, breakable(readable(f.function))), el('br'), el('span.mono', f.library)]], ['', 'left', meter], ['Share', '', f => percentText(f.share_percent)],
     ['95 % interval', '', f => `${percentText(f.share_percent_low)} to ${percentText(f.share_percent_high)}`], ['Samples', '', f => countText(f.samples)], ['Calls, exact', '', f => f.exact ? countText(f.exact.calls) : '–']])]
     : [missing(op.samples === 0 ? 'No sample of the stack hit this operation: it is short; sample more often (LOTUS_SAMPLE_HZ) or trace longer.' : 'No native function was sampled often enough here to be listed: sample more often (LOTUS_SAMPLE_HZ) or trace longer.')];
   return [
@@ -82,7 +82,7 @@ function functionMapTable() {
   return tableOf([...rows.values()], [
     [
       'Function', 'path',
-      r => [el('b', {title: r.name}, breakable(short(r.name))), el('br'), el('span.mono', r.library)]
+      r => [el('b', {title: r.name}, breakable(readable(r.name))), el('br'), el('span.mono', r.library)]
     ],
     ...ops.map((op, i) => [op.name, '', r => cell(r.shares[i])])
   ]);

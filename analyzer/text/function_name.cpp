@@ -1,0 +1,288 @@
+#include "text/function_name.hpp"
+
+#include <optional>
+#include <vector>
+
+#include "text/utf8.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+constexpr std::size_t kShortArgument = 16;  // characters
+constexpr int kDeepest = 16;                // brackets in brackets that are looked into
+constexpr std::size_t kLongest = 120;       // columns
+constexpr std::string_view kOperator = "operator", kThunk = "thunk to ", kClone = " [clone ";
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+}
+
+bool is_one_of(char c, std::string_view some) { return some.find(c) != std::string_view::npos; }
+
+// That a template's arguments say which function it runs: a lambda's, or one that is given by its address.
+bool mention_function(std::string_view arguments) {
+  const auto has = [&](std::string_view what) { return arguments.find(what) != std::string_view::npos; };
+  return has("{lambda") || has("{closure") || has(" &") || arguments.starts_with('&');
+}
+
+// The place behind the name of an operator, as operator<<, that begins at `at`; `at` where none does.
+std::size_t after_operator(std::string_view name, std::size_t at) {
+  if (!name.substr(at).starts_with(kOperator) || (at > 0 && is_word(name[at - 1]))) return at;
+  std::size_t end = at + kOperator.size();
+  if (const auto pair = name.substr(end, 2); pair == "()" || pair == "[]") return end + 2;
+  while (end < name.size() && is_one_of(name[end], "+-*/%^&|~!=<>,")) ++end;
+  return end;
+}
+
+// Where the brackets of a name close. < and > are brackets too, but in the names of operators, in expressions
+// and where Python writes them.
+class Brackets {
+ public:
+  explicit Brackets(std::string_view name) : closes_(name.size(), 0) {
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; (i = after_operator(name, i)) < name.size(); ++i) {
+      if (is_one_of(name[i], "({[") || (name[i] == '<' && opens_arguments(name, i))) open.push_back(i);
+      if (!is_one_of(name[i], ">)}]")) continue;
+      const char partner = name[i] == '>' ? '<' : name[i] == ')' ? '(' : name[i] == '}' ? '{' : '[';
+      if (partner != '<')
+        while (!open.empty() && name[open.back()] == '<') open.pop_back();
+      if (open.empty() || name[open.back()] != partner) {
+        if (partner == '<') continue;
+        return;
+      }
+      closes_[open.back()] = i;
+      open.pop_back();
+    }
+    balanced_ = open.empty();
+  }
+
+  bool balanced() const { return balanced_; }
+  bool opens(std::size_t at) const { return closes_[at] != 0; }
+  std::size_t close(std::size_t at) const { return closes_[at]; }
+
+ private:
+  static bool opens_arguments(std::string_view name, std::size_t at) {
+    return at == 0 || is_word(name[at - 1]) || is_one_of(name[at - 1], " <,(&:*");
+  }
+
+  std::vector<std::size_t> closes_;  // 0: no bracket opens here
+  bool balanced_ = false;
+};
+
+struct Range {
+  std::size_t begin, end;
+};
+
+// What stands between two :: of a name.
+struct Component {
+  Range word;                      // with braces, where it is a lambda or otherwise has no name
+  std::optional<Range> arguments;  // of a template, without brackets
+};
+
+// What a lambda's {lambda(int)#2} says.
+struct Lambda {
+  std::string_view kind, number, parameters;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view name) : name_(name), brackets_(name) {}
+
+  bool understands() const { return brackets_.balanced(); }
+  std::string whole() const { return text_of(components({0, name_.size()}), kDeepest); }
+
+ private:
+  std::string_view text(Range range) const { return name_.substr(range.begin, range.end - range.begin); }
+
+  // The next place in the range behind what begins at `at`, brackets being one thing.
+  std::size_t next(std::size_t at) const { return (brackets_.opens(at) ? brackets_.close(at) : at) + 1; }
+
+  std::vector<Component> components(Range range) const;
+  std::vector<Range> pieces(Range range) const;
+  std::optional<Lambda> lambda_of(const Component& component) const;
+  std::string text_of(const std::vector<Component>& components, int deepest) const;
+  std::string arguments_text(Range arguments, int deepest) const;
+  std::optional<std::string> function_text(Range arguments, int deepest) const;
+
+  std::string_view name_;
+  Brackets brackets_;
+};
+
+// Without return type, unnamed namespaces and what follows the parameters.
+std::vector<Component> Reader::components(Range range) const {
+  std::vector<Component> found;
+  Component now{{range.begin, range.end}, {}};
+  bool named = false;  // the end of the word is known
+  const auto end_word = [&](std::size_t at) {
+    if (!named) now.word.end = at;
+    named = true;
+  };
+  const auto begin_word = [&](std::size_t at) {
+    now = {{at, range.end}, {}};
+    named = false;
+  };
+  const auto keep = [&](std::size_t at) {
+    end_word(at);
+    if (now.word.end > now.word.begin) found.push_back(now);
+  };
+  std::size_t i = range.begin;
+  while (i < range.end) {
+    const bool first = i == now.word.begin;
+    const char c = name_[i];
+    if (const std::size_t behind = after_operator(name_, i); behind != i) {
+      i = behind;
+      while (i < range.end && !is_one_of(name_[i], "(<:")) ++i;  // operator unsigned long
+      continue;
+    }
+    if (c == '(' && first) {  // (anonymous namespace)
+      i = next(i);
+      begin_word(i);
+      continue;
+    }
+    if (brackets_.opens(i) && !first && c != '{') {
+      end_word(i);
+      if (c == '<' && !now.arguments) now.arguments = {i + 1, brackets_.close(i)};
+    }
+    if (c == ':' && i + 1 < range.end && name_[i + 1] == ':') {
+      keep(i);
+      i += 2;
+      begin_word(i);
+      continue;
+    }
+    if (c == ' ') {
+      const std::string_view rest = name_.substr(i + 1, range.end - i - 1);
+      const bool qualifier = rest.starts_with("const") || rest.starts_with("volatile") ||
+                             rest.starts_with("noexcept") || rest.starts_with("&") || rest.starts_with(">");
+      if (qualifier) {
+        end_word(i);
+      } else {
+        found.clear();
+        begin_word(i + 1);
+      }
+    }
+    i = next(i);
+    if (first && c == '{') end_word(i);
+  }
+  keep(range.end);
+  return found;
+}
+
+// What stands between commas.
+std::vector<Range> Reader::pieces(Range range) const {
+  std::vector<Range> found;
+  std::size_t begin = range.begin;
+  for (std::size_t i = range.begin; i < range.end; i = next(i)) {
+    if (name_[i] != ',') continue;
+    found.push_back({begin, i});
+    begin = i + 1 < range.end && name_[i + 1] == ' ' ? i + 2 : i + 1;
+  }
+  found.push_back({begin, range.end});
+  return found;
+}
+
+std::optional<Lambda> Reader::lambda_of(const Component& component) const {
+  std::string_view word = text(component.word);
+  if (!word.starts_with("{lambda") && !word.starts_with("{closure")) return {};
+  word = word.substr(1, word.size() - 2);
+  Lambda lambda;
+  if (const std::size_t hash = word.rfind('#'); hash != std::string_view::npos) {
+    lambda.number = word.substr(hash + 1);
+    word = word.substr(0, hash);
+  }
+  const std::size_t open = word.find('(');
+  lambda.kind = word.substr(0, open);
+  if (open != std::string_view::npos && word.ends_with(')'))
+    lambda.parameters = word.substr(open + 1, word.size() - open - 2);
+  return lambda;
+}
+
+std::string Reader::text_of(const std::vector<Component>& components, int deepest) const {
+  std::string out, numbers;
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    const Component& component = components[i];
+    if (const auto lambda = lambda_of(component)) {
+      if (!numbers.empty()) numbers += '.';
+      numbers += lambda->number;
+      const bool called = i + 1 < components.size() && text(components[i + 1].word) == "operator()";
+      if (called && i + 2 < components.size() && lambda_of(components[i + 2])) {
+        ++i;  // the lambda in it says it all
+        continue;
+      }
+      out.append("{").append(lambda->kind);
+      if (numbers != "1" && !numbers.empty()) out.append("#").append(numbers);
+      if (!lambda->parameters.empty())
+        out.append("(")
+            .append(lambda->parameters.size() <= kShortArgument ? lambda->parameters : "…")
+            .append(")");
+      out += '}';
+      numbers.clear();
+      if (called) ++i;
+      continue;
+    }
+    const bool runs_another = component.arguments && mention_function(text(*component.arguments));
+    if (runs_another) out.clear();  // what it runs says more than where it is from
+    if (!out.empty()) out += "::";
+    out += text(component.word);
+    if (component.arguments) out += arguments_text(*component.arguments, deepest - 1);
+  }
+  return out;
+}
+
+// With brackets; empty where nothing is worth its room.
+std::string Reader::arguments_text(Range arguments, int deepest) const {
+  if (mention_function(text(arguments))) {
+    const auto function = function_text(arguments, deepest);
+    return function ? "<" + *function + ">" : "";
+  }
+  std::string out;
+  bool all = true;
+  for (const Range piece : pieces(arguments)) {
+    const bool kept = piece.end - piece.begin <= kShortArgument;
+    if (kept) out.append(out.empty() ? "" : ", ").append(text(piece));
+    all = all && kept;
+  }
+  if (out.empty()) return {};
+  return "<" + out + (all ? ">" : ", …>");
+}
+
+// The first function that these say is run, without its scope; however deep it is hidden.
+std::optional<std::string> Reader::function_text(Range arguments, int deepest) const {
+  if (deepest <= 0) return {};
+  for (const Range piece : pieces(arguments)) {
+    if (!mention_function(text(piece))) continue;
+    const bool address = name_[piece.begin] == '&';
+    const bool bracketed = address && piece.end - piece.begin > 2 && brackets_.opens(piece.begin + 1);
+    std::vector<Component> parts =
+        components(bracketed ? Range{piece.begin + 2, brackets_.close(piece.begin + 1)}
+                             : Range{piece.begin + (address ? 1 : 0), piece.end});
+    std::size_t first = 0;
+    while (first < parts.size() && !lambda_of(parts[first])) ++first;
+    if (first < parts.size() || (address && first > 0)) {
+      if (first > 1) parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(first) - 1);
+      return text_of(parts, deepest - 1);
+    }
+    for (std::size_t i = piece.begin; i < piece.end; i = next(i))
+      if (brackets_.opens(i))
+        if (auto found = function_text({i + 1, brackets_.close(i)}, deepest - 1)) return found;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string readable_function(std::string_view name) {
+  if (const std::size_t thunk = name.find(kThunk); thunk != std::string_view::npos) {
+    const std::size_t begin = thunk + kThunk.size();
+    return std::string(name.substr(0, begin)) + readable_function(name.substr(begin));
+  }
+  const bool plain = name.find("::") == std::string_view::npos && name.find('(') == std::string_view::npos &&
+                     name.find('<') == std::string_view::npos;
+  if (plain) return shortened(name, kLongest);
+  if (const std::size_t clone = name.find(kClone); clone != std::string_view::npos && clone > 0)
+    return readable_function(name.substr(0, clone)) + std::string(name.substr(clone));
+  const Reader reader(name);
+  std::string text = reader.understands() ? reader.whole() : std::string();
+  return shortened(text.empty() ? name : text, kLongest);
+}
+
+}  // namespace lotus::analyzer

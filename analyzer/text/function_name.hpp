@@ -1,0 +1,25 @@
+// Names of C++ and Rust functions that a reader can take in: PyTorch's kernels are called by templates of
+// lambdas, whose demangled names have hundreds of characters.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lotus::analyzer {
+
+// `name`, demangled, without return type, parameters, unnamed namespaces and template arguments of more than
+// a few characters. Where an argument is a lambda, or a function's address, the name says of which function,
+// since its code is what runs:
+//
+//     c10::function_ref<void (char**, long)>::callback_fn<Loop2d<at::native::(anonymous
+//     namespace)::div_kernel(
+//         at::TensorIteratorBase&)::{lambda()#2}::operator()() const::{lambda(float, float)#1}> >(long,
+//         char**)
+//     callback_fn<div_kernel{lambda#2.1(float, float)}>
+//
+// Numbers tell a function's lambdas apart, each within the one before. Names of C, of Python, of stripped
+// functions, and what cannot be understood stay as they are. All are cut to 120 columns in the middle.
+// Different functions may get one name. Any bytes are allowed; the time is linear in their number.
+std::string readable_function(std::string_view name);
+
+}  // namespace lotus::analyzer
