@@ -17,6 +17,13 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
 }
 
+// That `rest` goes on with what may follow a function's parameters or a type.
+bool is_qualifier(std::string_view rest) {
+  for (const std::string_view word : {"const", "volatile", "noexcept"})
+    if (rest.starts_with(word) && (rest.size() == word.size() || !is_word(rest[word.size()]))) return true;
+  return rest.starts_with('&') || rest.starts_with('>');
+}
+
 bool is_one_of(char c, std::string_view some) { return some.find(c) != std::string_view::npos; }
 
 // That a template's arguments say which function it runs: a lambda's, or one that is given by its address.
@@ -100,6 +107,7 @@ class Reader {
   std::vector<Component> components(Range range) const;
   std::vector<Range> pieces(Range range) const;
   std::optional<Lambda> lambda_of(const Component& component) const;
+  std::string lambda_text(const std::vector<Component>& components, std::size_t& at) const;
   std::string text_of(const std::vector<Component>& components, int deepest) const;
   std::string arguments_text(Range arguments, int deepest) const;
   std::optional<std::string> function_text(Range arguments, int deepest) const;
@@ -150,10 +158,7 @@ std::vector<Component> Reader::components(Range range) const {
       continue;
     }
     if (c == ' ') {
-      const std::string_view rest = name_.substr(i + 1, range.end - i - 1);
-      const bool qualifier = rest.starts_with("const") || rest.starts_with("volatile") ||
-                             rest.starts_with("noexcept") || rest.starts_with("&") || rest.starts_with(">");
-      if (qualifier) {
+      if (is_qualifier(name_.substr(i + 1, range.end - i - 1))) {
         end_word(i);
       } else {
         found.clear();
@@ -196,34 +201,42 @@ std::optional<Lambda> Reader::lambda_of(const Component& component) const {
   return lambda;
 }
 
+// {lambda#2.1(float)} of the lambda at `at` and of those in it; leaves `at` at their last component.
+std::string Reader::lambda_text(const std::vector<Component>& components, std::size_t& at) const {
+  const auto is_there = [&](std::size_t i) { return i < components.size(); };
+  std::string numbers;
+  std::optional<Lambda> lambda, inner = lambda_of(components[at]);
+  while (inner) {
+    lambda = inner;
+    inner.reset();
+    numbers.append(numbers.empty() ? "" : ".").append(lambda->number);
+    const bool called = is_there(at + 1) && text(components[at + 1].word) == "operator()";
+    if (!called) break;
+    if (is_there(at + 2)) inner = lambda_of(components[at + 2]);
+    at += inner ? 2 : 1;
+  }
+  std::string out = "{" + std::string(lambda->kind);
+  if (!numbers.empty() && numbers != "1") out.append("#").append(numbers);
+  if (!lambda->parameters.empty()) {
+    const bool kept = lambda->parameters.size() <= kShortArgument;
+    out.append("(").append(kept ? lambda->parameters : "…").append(")");
+  }
+  return out + "}";
+}
+
 std::string Reader::text_of(const std::vector<Component>& components, int deepest) const {
-  std::string out, numbers;
+  std::string out;
   for (std::size_t i = 0; i < components.size(); ++i) {
-    const Component& component = components[i];
-    if (const auto lambda = lambda_of(component)) {
-      if (!numbers.empty()) numbers += '.';
-      numbers += lambda->number;
-      const bool called = i + 1 < components.size() && text(components[i + 1].word) == "operator()";
-      if (called && i + 2 < components.size() && lambda_of(components[i + 2])) {
-        ++i;  // the lambda in it says it all
-        continue;
-      }
-      out.append("{").append(lambda->kind);
-      if (numbers != "1" && !numbers.empty()) out.append("#").append(numbers);
-      if (!lambda->parameters.empty())
-        out.append("(")
-            .append(lambda->parameters.size() <= kShortArgument ? lambda->parameters : "…")
-            .append(")");
-      out += '}';
-      numbers.clear();
-      if (called) ++i;
+    if (lambda_of(components[i])) {
+      out += lambda_text(components, i);
       continue;
     }
-    const bool runs_another = component.arguments && mention_function(text(*component.arguments));
-    if (runs_another) out.clear();  // what it runs says more than where it is from
+    const std::optional<Range>& arguments = components[i].arguments;
+    if (arguments && mention_function(text(*arguments)))
+      out.clear();  // what it runs says more than its scope
     if (!out.empty()) out += "::";
-    out += text(component.word);
-    if (component.arguments) out += arguments_text(*component.arguments, deepest - 1);
+    out += text(components[i].word);
+    if (arguments) out += arguments_text(*arguments, deepest - 1);
   }
   return out;
 }
@@ -271,18 +284,15 @@ std::optional<std::string> Reader::function_text(Range arguments, int deepest) c
 }  // namespace
 
 std::string readable_function(std::string_view name) {
-  if (const std::size_t thunk = name.find(kThunk); thunk != std::string_view::npos) {
-    const std::size_t begin = thunk + kThunk.size();
-    return std::string(name.substr(0, begin)) + readable_function(name.substr(begin));
-  }
-  const bool plain = name.find("::") == std::string_view::npos && name.find('(') == std::string_view::npos &&
-                     name.find('<') == std::string_view::npos;
-  if (plain) return shortened(name, kLongest);
-  if (const std::size_t clone = name.find(kClone); clone != std::string_view::npos && clone > 0)
-    return readable_function(name.substr(0, clone)) + std::string(name.substr(clone));
-  const Reader reader(name);
+  const std::size_t thunk = name.rfind(kThunk), clone = name.find(kClone);
+  const std::size_t begin = thunk == std::string_view::npos ? 0 : thunk + kThunk.size();
+  const std::size_t end = clone == std::string_view::npos || clone < begin ? name.size() : clone;
+  const std::string_view function = name.substr(begin, end - begin);
+  if (function.find_first_of("(<:") == std::string_view::npos) return shortened(name, kLongest);
+  const Reader reader(function);
   std::string text = reader.understands() ? reader.whole() : std::string();
-  return shortened(text.empty() ? name : text, kLongest);
+  if (text.empty()) text = function;
+  return shortened(std::string(name.substr(0, begin)) + text + std::string(name.substr(end)), kLongest);
 }
 
 }  // namespace lotus::analyzer

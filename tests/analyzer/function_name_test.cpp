@@ -66,8 +66,9 @@ TEST_CASE("however a name is made, it is short and soon there") {
     while (out.size() < 100'000) out += text;
     return out;
   };
-  for (const std::string& name : {many("a<") + many(">"), many("a<{lambda("), many("{lambda()#1}::"),
-                                  many("operator"), many("&a<") + many(">"), many("a::"),
-                                  many("f<g()::{lambda()#1}, "), std::string(100'000, 'x'), many("\xff<(")})
+  for (const std::string& name :
+       {many("a<") + many(">"), many("a<{lambda("), many("{lambda()#1}::"), many("operator"),
+        many("&a<") + many(">"), many("a::"), many("thunk to "), many(" [clone "),
+        many("f<g()::{lambda()#1}, "), std::string(100'000, 'x'), many("\xff<(")})
     CHECK(display_width(readable_function(name)) <= 250);
 }
