@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "stacks/flame.hpp"
 #include "text/escape.hpp"
+#include "text/function_name.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -33,7 +35,7 @@ class UsedFrames {
 
  private:
   static nlohmann::ordered_json described(const NamedFrame& frame) {
-    nlohmann::ordered_json out{{"name", escaped(frame.name)}};
+    nlohmann::ordered_json out{{"name", escaped(readable_function(frame.name))}};
     // speedscope groups and colours by file: where no source is known, the library says most.
     out["file"] = escaped(frame.file.empty() ? frame.library : frame.file);
     if (frame.line > 0) out["line"] = frame.line;
@@ -64,10 +66,16 @@ nlohmann::ordered_json profile_of(const FlameOp& op, UsedFrames& used) {
 }  // namespace
 
 void write_folded(const std::vector<FlameOp>& ops, const FrameTable& frames, const WriteText& write) {
+  std::unordered_map<FrameId, std::string> names;  // a frame is in many stacks
+  const auto name_of = [&](FrameId id) -> const std::string& {
+    const auto [slot, fresh] = names.try_emplace(id);
+    if (fresh) slot->second = folded_name(readable_function(frames[id].name));
+    return slot->second;
+  };
   for (const auto& op : ops)
     for (const auto& stack : op.stacks) {
       std::string line = folded_name(op.name);
-      for (const FrameId id : stack.frames) line += ";" + folded_name(frames[id].name);
+      for (const FrameId id : stack.frames) line.append(";").append(name_of(id));
       write(fmt::format("{} {}\n", line, std::llround(stack.cpu_ns / 1000)));
     }
 }
