@@ -367,6 +367,19 @@ TEST_CASE("intervals of twenty runs hold the truth in at least nineteen") {
   for (const int count : held) CHECK(count >= 19);
 }
 
+TEST_CASE("people read short names of C++ functions, JSON has the whole ones") {
+  const std::string kernel = "call<at::add_kernel(at::Iterator&)::{lambda(float)#1}>(char**, long const*)";
+  Run run;
+  run.samples(9, 1, {kEval, kLoad, kernel + "|libtorch_cpu.so"});
+  run.stacks.flush(2);
+  const FunctionMap map = map_of(run.bytes());
+  const std::string text = map_text(map, Terminal{.width = 200});
+  CHECK(text.find("call<add_kernel{lambda(float)}>") != std::string::npos);
+  CHECK(text.find("at::Iterator") == std::string::npos);
+  CHECK(map_json(map)["op_to_func"]["Loader"][0] == kernel + "|libtorch_cpu.so");
+  CHECK(full_map_json(map)["ops"][0]["functions"][0]["function"] == kernel);
+}
+
 TEST_CASE("the text fits its width and says its rule") {
   const FunctionMap map = map_of(two_workers());
   for (const std::size_t width : {60, 80, 200}) {
