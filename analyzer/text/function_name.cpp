@@ -147,7 +147,8 @@ std::vector<Component> Reader::components(Range range) const {
       begin_word(i);
       continue;
     }
-    if (brackets_.opens(i) && !first && c != '{') {
+    const bool of_word = !first && is_one_of(name_[i - 1], ".-");  // Go's main.(*Server).serve
+    if (brackets_.opens(i) && !first && !of_word && c != '{') {
       end_word(i);
       if (c == '<' && !now.arguments) now.arguments = {i + 1, brackets_.close(i)};
     }
