@@ -140,6 +140,7 @@ std::vector<Component> Reader::components(Range range) const {
     if (const std::size_t behind = after_operator(name_, i); behind != i) {
       i = behind;
       while (i < range.end && !is_one_of(name_[i], "(<:")) ++i;  // operator unsigned long
+      end_word(i);
       continue;
     }
     if (c == '(' && first) {  // (anonymous namespace)

@@ -26,6 +26,8 @@ TEST_CASE("parameters, return types and long template arguments are left out") {
 TEST_CASE("operators are no brackets") {
   CHECK(readable_function("bool operator< <int>(int, int)") == "operator< <int>");
   CHECK(readable_function("A::operator()(int) const") == "A::operator()");
+  CHECK(readable_function("at::operator-(at::Tensor const&, at::Tensor const&)") == "at::operator-");
+  CHECK(readable_function("A::operator std::string() const") == "A::operator std::string");
   CHECK(readable_function("A::operator->() const") == "A::operator->");
   CHECK(readable_function("A::operator unsigned long() const") == "A::operator unsigned long");
   CHECK(readable_function("A<int>::operator[](unsigned long)") == "A<int>::operator[]");
