@@ -35,10 +35,14 @@ bool mention_function(std::string_view arguments) {
 // The place behind the name of an operator, as operator<<, that begins at `at`; `at` where none does.
 std::size_t after_operator(std::string_view name, std::size_t at) {
   if (!name.substr(at).starts_with(kOperator) || (at > 0 && is_word(name[at - 1]))) return at;
-  std::size_t end = at + kOperator.size();
-  if (const auto pair = name.substr(end, 2); pair == "()" || pair == "[]") return end + 2;
-  while (end < name.size() && is_one_of(name[end], "+-*/%^&|~!=<>,")) ++end;
-  return end;
+  constexpr std::string_view kSymbols[] = {
+      // longest first
+      "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&",
+      "||",  "++",  "--",  "+=",  "-=", "*=", "/=", "%=", "^=", "&=", "|=", "->"};
+  const std::size_t end = at + kOperator.size();
+  for (const std::string_view symbol : kSymbols)
+    if (name.substr(end).starts_with(symbol)) return end + symbol.size();
+  return end < name.size() && is_one_of(name[end], "+-*/%^&|~!=<>,") ? end + 1 : end;
 }
 
 // Where the brackets of a name close. < and > are brackets too, but in the names of operators, in expressions
@@ -47,8 +51,12 @@ class Brackets {
  public:
   explicit Brackets(std::string_view name) : closes_(name.size(), 0) {
     std::vector<std::size_t> open;
-    for (std::size_t i = 0; (i = after_operator(name, i)) < name.size(); ++i) {
-      if (is_one_of(name[i], "({[") || (name[i] == '<' && opens_arguments(name, i))) open.push_back(i);
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const std::size_t begin = i;
+      i = after_operator(name, i);
+      if (i == name.size()) break;
+      const bool arguments = name[i] == '<' && (i != begin || opens_arguments(name, i));
+      if (arguments || is_one_of(name[i], "({[")) open.push_back(i);
       if (!is_one_of(name[i], ">)}]")) continue;
       const char partner = name[i] == '>' ? '<' : name[i] == ')' ? '(' : name[i] == '}' ? '{' : '[';
       if (partner != '<')
@@ -138,8 +146,10 @@ std::vector<Component> Reader::components(Range range) const {
     const bool first = i == now.word.begin;
     const char c = name_[i];
     if (const std::size_t behind = after_operator(name_, i); behind != i) {
+      const bool converts = behind == i + kOperator.size();  // operator unsigned long
       i = behind;
-      while (i < range.end && !is_one_of(name_[i], "(<:")) ++i;  // operator unsigned long
+      while (converts && i < range.end && !is_one_of(name_[i], "(<[:")) ++i;
+      if (name_.substr(i, range.end - i).starts_with(" <")) ++i;  // operator< <int>
       end_word(i);
       continue;
     }
@@ -148,7 +158,7 @@ std::vector<Component> Reader::components(Range range) const {
       begin_word(i);
       continue;
     }
-    const bool of_word = !first && is_one_of(name_[i - 1], ".-");  // Go's main.(*Server).serve
+    const bool of_word = !first && !named && is_one_of(name_[i - 1], ".-");  // Go's main.(*Server).serve
     if (brackets_.opens(i) && !first && !of_word && c != '{') {
       end_word(i);
       if (c == '<' && !now.arguments) now.arguments = {i + 1, brackets_.close(i)};
@@ -273,7 +283,10 @@ std::optional<std::string> Reader::function_text(Range arguments, int deepest) c
     std::size_t first = 0;
     while (first < parts.size() && !lambda_of(parts[first])) ++first;
     if (first < parts.size() || (address && first > 0)) {
-      if (first > 1) parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(first) - 1);
+      std::size_t home = first > 0 ? first - 1 : 0;
+      if (home > 0 && text(parts[home].word).starts_with(kOperator))
+        --home;  // says nothing without its class
+      parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(home));
       return text_of(parts, deepest - 1);
     }
     for (std::size_t i = piece.begin; i < piece.end; i = next(i))

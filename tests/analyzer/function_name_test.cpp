@@ -28,6 +28,11 @@ TEST_CASE("operators are no brackets") {
   CHECK(readable_function("A::operator()(int) const") == "A::operator()");
   CHECK(readable_function("at::operator-(at::Tensor const&, at::Tensor const&)") == "at::operator-");
   CHECK(readable_function("A::operator std::string() const") == "A::operator std::string");
+  CHECK(readable_function("A::operator()<std::pair<int, int> const&>(int) const") == "A::operator()");
+  CHECK(readable_function("f()::{lambda(auto:1&)#1}::operator()<c10::Tensor>(c10::Tensor&) const") ==
+        "f{lambda(auto:1&)}");
+  CHECK(readable_function("at::operator*<c10::BFloat16>(c10::BFloat16)") == "at::operator*<c10::BFloat16>");
+  CHECK(readable_function("at::operator-<c10::BFloat16>(c10::BFloat16)") == "at::operator-<c10::BFloat16>");
   CHECK(readable_function("A::operator->() const") == "A::operator->");
   CHECK(readable_function("A::operator unsigned long() const") == "A::operator unsigned long");
   CHECK(readable_function("A<int>::operator[](unsigned long)") == "A<int>::operator[]");
@@ -48,6 +53,8 @@ TEST_CASE("a template that runs a lambda or a function is named by it") {
         "call<lift>::call");
   CHECK(readable_function("call<Fn<int (int), &at::(anonymous namespace)::wrapper> >::call(Kernel*)") ==
         "call<wrapper>::call");
+  CHECK(readable_function("run<at::Sum::operator()(int)::{lambda(int)#1}>(int)") ==
+        "run<Sum::operator(){lambda(int)}>");
   CHECK(readable_function("core::iter::Map<I, crate::decode::{closure#0}>::next") ==
         "Map<decode{closure#0}>::next");
   CHECK(readable_function("a::f()::{lambda(std::vector<std::string> const&)#1}::operator()(int) const") ==
