@@ -24,7 +24,7 @@ const report = readJson('data-report');
 const runs = readJson('data-runs');
 const native = readJson('data-native');
 /** A C++ function's name without what makes it long. */
-const readable = name => native.readable[name] ?? name;
+const readable = name => Object.hasOwn(native.readable, name) ? native.readable[name] : name;
 const opTimes = readJson('data-op-times');
 
 const sampleData = readJson('data-samples');
