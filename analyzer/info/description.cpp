@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/operator_hooks.hpp"
+#include "text/json_number.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -148,7 +149,7 @@ Json describe(const Trace& trace, const Reading& reading, const KindCounts& coun
                {"lost_events", std::max(trace.lost_events(), reading.lost_records)},
                {"truncated", trace.truncated()},
                {"interrupted", trace.trailer && trace.trailer->interrupted != 0},
-               {"cut_off_at", trace.cut_off ? Json(*trace.cut_off) : Json(nullptr)},
+               {"cut_off_at", value_or_null(trace.cut_off)},
                {"gaps", reading.gaps},
                {"open_spans", reading.open_spans},
                {"dropped_spans", reading.dropped_spans},

@@ -78,8 +78,8 @@ Json verdict_json(const Findings& findings) {
                {"waited_s", findings.next / kNsPerS},
                {"loop_s", findings.loop / kNsPerS},
                {"dominant_op", op == nullptr ? Json(nullptr) : Json(op->op.name)},
-               {"workers", verdict.workers ? Json(*verdict.workers) : Json(nullptr)},
-               {"workers_needed", verdict.workers_needed ? Json(*verdict.workers_needed) : Json(nullptr)},
+               {"workers", value_or_null(verdict.workers)},
+               {"workers_needed", value_or_null(verdict.workers_needed)},
                {"message", verdict.message}};
   add_diagnosis(json, findings, verdict.diagnosis);
   return json;
@@ -230,8 +230,8 @@ Json cut_short_json(const CutShort& cut) {
           {"worker", worker ? Json(worker->worker) : Json(nullptr)},
           {"in", cut.name},
           {"at_most_ms", cut.at_most / kNsPerMs},
-          {"batch", cut.batch ? Json(*cut.batch) : Json(nullptr)},
-          {"index", cut.index ? Json(*cut.index) : Json(nullptr)},
+          {"batch", value_or_null(cut.batch)},
+          {"index", value_or_null(cut.index)},
           {"path", cut.path.empty() ? Json(nullptr) : Json(cut.path)}};
 }
 

@@ -18,8 +18,8 @@ inline constexpr double kComputeBoundPercent = 5;  // or this little
 struct Verdict {
   Bound bound = Bound::unknown;
   std::optional<double> waited_percent;  // of the time between the first and the last __next__ of all epochs
-  std::optional<std::uint64_t>
-      workers;  // of the loader that was waited for most, where its settings are known
+  // Of the loader that was waited for most, where its settings are known.
+  std::optional<std::uint64_t> workers;
   // What the diagnosis advises, if it does; without a diagnosis: so that it keeps up with training, by mean
   // times.
   std::optional<std::uint64_t> workers_needed;

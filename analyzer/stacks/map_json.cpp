@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stacks/map_views.hpp"
+#include "text/json_number.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -46,7 +47,6 @@ Json functions_json(const std::vector<FunctionShare>& functions) {
 
 Json op_json(const OpMap& op) {
   static constexpr const char* kRoles[] = {"transform", "frame", "loader", "collate", "runner"};
-  const auto runs = op.runs_for_one_percent();
   Json json = {{"name", op.op.name},
                {"qualified", op.op.qualified},
                {"role", kRoles[static_cast<std::size_t>(op.op.role)]},
@@ -56,7 +56,7 @@ Json op_json(const OpMap& op) {
                {"effective_samples", op.all.effective()},
                {"cpu_s", op.all.cpu_ns / kNsPerS},
                {"smallest_seen_percent", 100 * op.smallest()},
-               {"runs_for_one_percent", runs ? Json(*runs) : Json(nullptr)},
+               {"runs_for_one_percent", number_or_null(op.runs_for_one_percent())},
                {"on_behalf_samples", op.on_behalf},
                {"cut_samples", op.cut},
                {"interpreter", tally_json(op.interpreter)},

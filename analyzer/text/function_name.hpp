@@ -11,11 +11,9 @@ namespace lotus::analyzer {
 // a few characters. Where an argument is a lambda, or a function's address, the name says of which function,
 // since its code is what runs:
 //
-//     c10::function_ref<void (char**, long)>::callback_fn<Loop2d<at::native::(anonymous
-//     namespace)::div_kernel(
-//         at::TensorIteratorBase&)::{lambda()#2}::operator()() const::{lambda(float, float)#1}> >(long,
-//         char**)
-//     callback_fn<div_kernel{lambda#2.1(float, float)}>
+//     c10::function_ref<void (long)>::run<Loop<at::div(at::T&)::{lambda()#2}::operator()()
+//       const::{lambda(float)#1}> >(long)
+//     run<div{lambda#2.1(float)}>
 //
 // Numbers tell a function's lambdas apart, each within the one before. Names of C, of Python, of stripped
 // functions, and what cannot be understood stay as they are. All are cut to 120 columns in the middle.

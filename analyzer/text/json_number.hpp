@@ -12,6 +12,12 @@ inline nlohmann::ordered_json number_or_null(std::optional<double> value) {
   return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
+// The same of what is exact and finite: a count, an index.
+template <class Number>
+nlohmann::ordered_json value_or_null(const std::optional<Number>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
 // null: there is no whole.
 template <class Number>
 nlohmann::ordered_json percent_or_null(Number part, Number whole) {

@@ -41,9 +41,6 @@ def clean_environment(**more):
 
 
 RESOURCE_TRACKER = re.compile(rb".*/resource_tracker\.py:\d+: UserWarning: |  warnings\.warn\((\n|'resource_tracker: )")
-# A worker that is being ended may still put a socket into the directory that training removes at its exit.
-TEMPORARY_DIRECTORY = re.compile(rb"^Traceback \(most recent call last\):\n(  .*\n)+?.*in _remove_temp_dir\n(  .*\n)+"
-                                 rb"OSError: \[Errno 39\] Directory not empty: .*\n", re.MULTILINE)
 LOG_PREFIX = rb"^[A-Z]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ "  # of PyTorch's log: level, date, time, process
 CHANGES = re.compile(rb"\(pid(?:\(s\))?[ =][\d, ]+\)| at 0x[0-9a-f]+|" + LOG_PREFIX, re.MULTILINE)
 
@@ -66,12 +63,12 @@ class Outcome:
         """What must be the same with and without the tracer.
 
         Now and then CPython's resource tracker complains at exit of a semaphore that is gone already, where
-        workers were spawned, and multiprocessing of its temporary directory; with and without a tracer. Process ids and addresses change from run to run, and what
+        workers were spawned; with and without a tracer. Process ids and addresses change from run to run, and what
         PyTorch's log puts before a line.
         """
         rest = b"".join(line for line in self.stderr.splitlines(True)
                         if not line.startswith(b"lotus: ") and not RESOURCE_TRACKER.match(line))
-        return self.code, self.stdout, CHANGES.sub(b"(changes)", TEMPORARY_DIRECTORY.sub(b"", rest))
+        return self.code, self.stdout, CHANGES.sub(b"(changes)", rest)
 
 
 def run(command, cwd=None, timeout=PATIENCE, stdin=None, **environment):

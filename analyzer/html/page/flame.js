@@ -3,12 +3,12 @@
 const PARTS = ['native code', 'Python', 'CPython', 'tracer'];
 const PART_FILLS = ['#f0a35e', '#7fb2f0', '#b9c0cc', '#c9a0ff'];
 
-/** The tree of a flame: {name, label, library, part, us, children}. */
+/** The tree of a flame: {name, library, part, us, children}. */
 function flameTree(flame) {
-  const root = {name: flame.name, label: flame.name, library: '', part: 1, us: flame.us, children: [], root: true}, path = [root];
+  const root = {name: flame.name, library: '', part: 1, us: flame.us, children: [], root: true}, path = [root];
   for (let i = 0; i < flame.tree.length; i += 3) {
     const [name, library, part] = native.flames.frames[flame.tree[i + 1]];
-    const node = {name, label: readable(name), library, part, us: flame.tree[i + 2], children: []};
+    const node = {name, library, part, us: flame.tree[i + 2], children: []};
     path.length = flame.tree[i] + 1;
     path[path.length - 1].children.push(node);
     path.push(node);
@@ -26,7 +26,7 @@ function flameGraph(flame) {
   let focus = whole;
   const crumbs = el('p.crumbs'), box = chart(draw, '.flame');
   const share = node => percentText(100 * node.value / (whole.value || 1));
-  const nameOf = node => node.data.library ? `${node.data.name} | ${node.data.library}` : node.data.name;
+  const within = (name, library) => library ? `${name} | ${library}` : name;
 
   function place(node, from, perUs, list) {
     list.push({node, from, width: node.value * perUs});
@@ -57,17 +57,17 @@ function flameGraph(flame) {
           draw(target, target.clientWidth);
         });
     cells.filter(d => d.width > 34).append('text').attr('x', 5).attr('y', 13).text(d => {
-      const room = Math.floor((d.width - 8) / 6.3), text = d.node.data.label;
+      const room = Math.floor((d.width - 8) / 6.3), text = readable(d.node.data.name);
       return text.length <= room ? text : room > 3 ? text.slice(0, room - 1) + '…' : '';
     });
     tooltip.attach(
         cells,
-        d => [nameOf(d.node), [
+        d => [within(d.node.data.name, d.node.data.library), [
           `${timeText(d.node.value / 1e3)} of CPU time, ${share(d.node)} of ${flame.name}`, PARTS[d.node.data.part]
         ]]);
     crumbs.textContent = focus === whole ?
         'Click a frame to make it fill the width.' :
-        `${focus.data.label}: ${share(focus)} of ${flame.name}. Click a frame above it to go back.`;
+        `${within(readable(focus.data.name), focus.data.library)}: ${share(focus)} of ${flame.name}. Click a frame above it to go back.`;
   }
   return el('div', crumbs, box);
 }
