@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "replay/recording.hpp"
-#include "stacks/entry_point.hpp"
 #include "stats/cpu_time.hpp"
 #include "stats/interval.hpp"
 #include "stats/series.hpp"
@@ -20,9 +19,24 @@ namespace lotus::analyzer {
 
 struct Findings;
 
+// Calls that open, read and map files.
+struct FileIo {
+  std::uint64_t calls = 0;
+  double ns = 0;
+  double read = 0;    // bytes
+  double mapped = 0;  // bytes; nobody knows which of them are touched, and so are read
+
+  void add(const FileIo& other) {
+    calls += other.calls;
+    ns += other.ns;
+    read += other.read;
+    mapped += other.mapped;
+  }
+};
+
 // What happens inside of an operation.
 struct NativeFinding {
-  EntryPoint io;                  // of those that open and read files; nested operations excluded
+  FileIo io;                      // nested operations excluded
   std::uint64_t samples = 0;      // of its stacks
   std::string function, library;  // in which most of them ended; empty: none
   double share = 0;               // of the CPU time, in [0, 1]

@@ -98,7 +98,8 @@ Json native_json(const OpFinding& op, const Findings& findings) {
                {"file_io_percent", number_or_null(op.io_percent())},
                {"file_io_s", native.io.ns / kNsPerS},
                {"file_calls", native.io.calls},
-               {"read_bytes", native.io.bytes},
+               {"read_bytes", native.io.read},
+               {"mapped_bytes", native.io.mapped},
                {"samples", native.samples},
                {"top_function", nullptr}};
   if (!native.function.empty())

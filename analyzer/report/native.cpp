@@ -17,11 +17,13 @@ void NativeCollector::begin(const Trace& trace) {
 const NativeCollector::HookFacts& NativeCollector::facts_of(const Hook& hook) {
   constexpr double kOperatorPairs = 8;
   const auto [slot, fresh] = hooks_.try_emplace(&hook);
-  if (fresh) slot->second = {is_file_hook(hook.name), is_operator_hook(hook.library) ? kOperatorPairs : 1};
+  if (fresh)
+    slot->second = {is_file_hook(hook.name), hook.name.starts_with("mmap"),
+                    is_operator_hook(hook.library) ? kOperatorPairs : 1};
   return slot->second;
 }
 
-// Fields: hook, calls, ticks, bytes. A mapping moves nothing yet: its pages are read when they are touched.
+// Fields: hook, calls, ticks, bytes.
 void NativeCollector::on_native(const Stream& stream, const Record& record) {
   const auto hook = stream.process->hooks.find(record.u[0]);
   if (hook == stream.process->hooks.end()) return;
@@ -30,10 +32,10 @@ void NativeCollector::on_native(const Stream& stream, const Record& record) {
            static_cast<double>(stream.process->pair_cost_ps) / 1000;
   const Op* op = stream.stack.back().kind == Kind::op ? stream.stack.back().op : nullptr;
   if (op == nullptr || !facts.reads_files) return;
-  EntryPoint& io = io_[op];
+  FileIo& io = io_[op];
   io.calls += record.u[1];
   io.ns += static_cast<double>(trace_->clock.duration_ns(record.u[2]));
-  if (!hook->second.name.starts_with("mmap")) io.bytes += static_cast<double>(record.u[3]);
+  (facts.maps_files ? io.mapped : io.read) += static_cast<double>(record.u[3]);
 }
 
 void NativeCollector::end() {

@@ -35,17 +35,17 @@ class NativeCollector {
 
  private:
   struct Sums : OwnTime {
-    EntryPoint io;
+    FileIo io;
   };
   struct HookFacts {
-    bool reads_files = false;
+    bool reads_files = false, maps_files = false;
     double pairs = 1;  // cost of a call, in Enter/Leave pairs
   };
   const HookFacts& facts_of(const Hook& hook);
 
   const Trace* trace_ = nullptr;
   std::unique_ptr<Profile> profile_;
-  std::unordered_map<const Op*, EntryPoint> io_;      // of the current trace
+  std::unordered_map<const Op*, FileIo> io_;          // of the current trace
   std::unordered_map<const Hook*, HookFacts> hooks_;  // of the current trace
   double cost_ = 0;
   FrameTable frames_;

@@ -16,9 +16,11 @@ std::string top_function(const NativeFinding& native) {
   return fmt::format("{} {}", human_percent(100 * native.share), escaped(readable_function(native.function)));
 }
 
-std::string per_call(double sum, const OpFinding& op) {
+std::string bytes_per_call(const OpFinding& op) {
   const auto calls = static_cast<double>(op.wall.count());
-  return sum > 0 && calls > 0 ? human_bytes(sum / calls) : "-";
+  const FileIo& io = op.native.io;
+  if (calls == 0 || (io.read == 0 && io.mapped == 0)) return "-";
+  return io.mapped > io.read ? human_bytes(io.mapped / calls) + " mapped" : human_bytes(io.read / calls);
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ std::string native_text(const Findings& f, const Terminal& terminal) {
     const auto cpu = op.cpu_percent(f);
     table.add({escaped(op.op.name), percent_or_dash(cpu),
                percent_or_dash(cpu ? std::optional(100 - *cpu) : cpu), percent_or_dash(op.io_percent()),
-               per_call(op.native.io.bytes, op), human_count(op.native.samples), top_function(op.native)});
+               bytes_per_call(op), human_count(op.native.samples), top_function(op.native)});
   }
   return table.text(terminal);
 }

@@ -66,6 +66,13 @@ void note_file(Rule rule, Word a, Word b, Word c, Word result) {
   note_opened(reinterpret_cast<const char*>(rule == Rule::path_first ? a : b));
 }
 
+// Memory of this process, or memory that processes share, as tensors between workers and the training process
+// are: nothing is read from a file there.
+bool maps_memory(Word protection, Word flags) {
+  const bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
+  return (flags & MAP_ANONYMOUS) != 0 || (shared && (protection & PROT_WRITE) != 0);
+}
+
 std::uint64_t bytes_of(Rule rule, Word b, Word c, Word result) {
   switch (rule) {
     case Rule::bytes:
@@ -84,10 +91,10 @@ std::uint64_t bytes_of(Rule rule, Word b, Word c, Word result) {
 [[gnu::noinline]] Word call_counted(Thread& thread, std::size_t symbol, HookId hook, Rule rule, Word a,
                                     Word b, Word c, Word d, Word e, Word f) {
   const Function function = real[symbol];
-  const bool anonymous = rule == Rule::mapped && (d & MAP_ANONYMOUS) != 0;
+  const bool no_file = rule == Rule::mapped && maps_memory(c, d);
   // A child of vfork shares our memory until it executes something; files are what it may open before.
   const bool child = opens(rule) && process.pid != static_cast<int>(syscall(SYS_getpid));
-  if (anonymous || child) return function(a, b, c, d, e, f);
+  if (no_file || child) return function(a, b, c, d, e, f);
   const Word result = timed(
       thread, hook, [&] { return function(a, b, c, d, e, f); },
       [&](Word value) { return bytes_of(rule, b, c, value); });

@@ -6,7 +6,7 @@ import harness
 import native_reader
 
 
-@pytest.fixture(params=["imread", "fopen", "open", "fromfile", "every"])
+@pytest.fixture(params=["imread", "fopen", "open", "fromfile", "memmap", "every"])
 def run(request, pair, photos):
     if request.param == "imread" and (reason := harness.lacks("cv2")):
         pytest.skip(reason)
@@ -32,3 +32,12 @@ def test_calls(run):
     found = native_reader.totals(native_reader.below(native_reader.entries(run.trace), "Files.make"))
     for (_, name), (calls, moved) in run.truth.native.items():
         assert (found[name].calls, found[name].bytes) == (calls, moved), name
+
+
+def test_report(run):
+    """What is read and what is mapped are two things: nobody knows which pages of a mapping are touched."""
+    ops = [op["native"] for op in run.trace.report["ops"]]
+    moved = {name: bytes for (_, name), (_, bytes) in run.truth.native.items()}
+    assert sum(op["mapped_bytes"] for op in ops) == moved.pop("mmap", 0)
+    if "imread" not in moved:  # the program does not know how OpenCV reads
+        assert sum(op["read_bytes"] for op in ops) == sum(moved.values())

@@ -1,6 +1,6 @@
 """Samples whose files are opened by C code, which no Python code and no audit event tells of.
 
-    c_files.py --opener imread|fopen|open|fromfile|every --data DIRECTORY
+    c_files.py --opener imread|fopen|open|fromfile|memmap|every --data DIRECTORY
 """
 import ctypes
 import os
@@ -55,6 +55,13 @@ def fromfile(path):
     return torch.from_numpy(values[:100])
 
 
+def memmap(path):
+    values = numpy.memmap(path, dtype=numpy.uint8, mode="r")
+    truth.log("native Files.make open 1 0")
+    truth.log(f"native Files.make mmap 1 {len(values)}")
+    return torch.from_numpy(values[:100].copy())
+
+
 class Vector(ctypes.Structure):
     _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
 
@@ -83,15 +90,19 @@ def every(path):
                   libc.__fread_chk(buffer, room, 3, 5, stream), libc.__fread_unlocked_chk(buffer, room, 3, 5, stream)]
         assert counts == [5] * 4, counts
         libc.fclose(stream)
+    shared = os.memfd_create("shared")
+    os.truncate(shared, 4096)
     for function in (libc.mmap, libc.mmap64):
         function.restype = ctypes.c_void_p
-        for mapped, flags in ((file, 2), (-1, 2 | 0x20)):  # MAP_PRIVATE; anonymous memory is no file
-            memory = function(None, ctypes.c_size_t(4000), 1, flags, mapped, offset)
+        # PROT_READ, MAP_PRIVATE: a file that is read. Anonymous memory is no file, and what is shared to be
+        # written is memory between processes.
+        for mapped, protection, flags in ((file, 1, 2), (file, 1, 1), (-1, 1, 2 | 0x20), (shared, 3, 1)):
+            memory = function(None, ctypes.c_size_t(4000), protection, flags, mapped, offset)
             libc.munmap(ctypes.c_void_p(memory), ctypes.c_size_t(4000))
-    for file in files:
+    for file in [*files, shared]:
         os.close(file)
     for what in ("open 4 0", "openat 4 0", "read 2 23", "pread 4 58", "readv 1 40", "preadv 4 160", "fopen 2 0",
-                 "fread 8 120", "mmap 2 8000"):
+                 "fread 8 120", "mmap 4 16000"):
         truth.log(f"native Files.make {what}")
     return torch.tensor(got)
 

@@ -24,20 +24,21 @@ function splitTable() {
   const bar = s => s.bar ?
       el('div.split', s.bar.map(([tone, percent]) => el('i', {'--tone': tone, style: {width: `${percent}%`}}))) :
       'CPU time was not measured';
-  const native = s => s.op.native;
+  const native = s => s.op.native, splits = timeSplits(), mapped = splits.some(s => native(s).mapped_bytes > 0);
   return [
     legend([
       ['var(--train)', 'computing'], ['var(--receive)', 'opening and reading files'],
       ['var(--wait)', 'waiting: for a core, a lock, a sleep']
     ]),
     tableOf(
-        timeSplits(),
+        splits,
         [
           ['Operation', 'name', s => short(s.op.name, 48)], ['Split', 'left', bar],
           ['CPU', '', s => percentText(s.cpu)], ['Off CPU', '', s => percentText(s.off)],
           ['File I/O', '', s => percentText(s.file)],
           ['File I/O time', '', s => native(s).file_io_s > 0 ? timeText(1e3 * native(s).file_io_s) : '–'],
-          ['Read', '', s => native(s).read_bytes > 0 ? bytesText(native(s).read_bytes) : '–']
+          ['Read', '', s => native(s).read_bytes > 0 ? bytesText(native(s).read_bytes) : '–'],
+          ...(mapped ? [['Mapped', '', s => native(s).mapped_bytes > 0 ? bytesText(native(s).mapped_bytes) : '–']] : [])
         ])
   ];
 }

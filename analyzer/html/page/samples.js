@@ -31,7 +31,7 @@ function scatter(box, width) {
                    .attr('fill', fill)
                    .attr('fill-opacity', .55);
   tooltip.attach(dots, i => [timeText(c.ms[i]), [
-                         `${bytesText(c.bytes[i])} read`,
+                         `${bytesText(c.bytes[i])} read or mapped`,
                          c.op[i] === MISSING_SHORT ? 'in no operation' : `mostly ${sampleData.ops[c.op[i]]}`
                        ]]);
 }
@@ -84,7 +84,7 @@ function drawSamples() {
   const sizes = sampleData.with_bytes > 0 ?
       card(
           '.wide', 'Duration against file size',
-          `Dots that climb to the right: large files cost more. Bytes are those that the sample read; ${
+          `Dots that climb to the right: large files cost more. Bytes are those that the sample read or mapped; ${
               chosen}; colour: the operation that took most of it.`,
           legend(used.map(i => [tone(i), report.ops[i].name])), chart(scatter)) :
       card(
