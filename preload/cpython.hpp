@@ -37,6 +37,8 @@ using Ssize = std::ptrdiff_t;
   F(unsigned long, PyType_GetFlags, nullptr, (Type*))                                              \
   F(Ssize, PyObject_Size, nullptr, (Object*))                                                      \
   F(int, PyCallable_Check, nullptr, (Object*))                                                     \
+  F(Object*, PyObject_CallObject, nullptr, (Object*, Object*))                                     \
+  F(Object*, PyWeakref_NewRef, nullptr, (Object*, Object*))                                        \
   F(void, Py_IncRef, nullptr, (Object*))                                                           \
   F(void, Py_DecRef, nullptr, (Object*))                                                           \
   F(void, PyErr_Clear, nullptr, ())                                                                \

@@ -1,11 +1,19 @@
 #include "iterators.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "classify.hpp"
+#include "hash.hpp"
 
 namespace lotus {
 namespace {
+
+void release(const Iterator&) {}
+void release(const LoaderEntry& entry) {
+  for (py::Object* reference : {entry.weak_self, entry.weak_iterator})
+    if (reference != nullptr) py::api.Py_DecRef(reference);
+}
 
 // The most recent ones; the oldest give way.
 template <class Entry, std::size_t N>
@@ -21,19 +29,58 @@ struct Recent {
     }
     return nullptr;
   }
-  // The object's entry, emptied and numbered anew.
+  // The object's entry, in place of the oldest one.
   Entry* add(const py::Object* self) {
     Entry* old = find(self);
     if (old != nullptr) old->self = nullptr;
     Entry& entry = entries[made % N];
+    ++made;
+    release(entry);
     entry = Entry{};
     entry.self = self;
-    entry.id = ++made;
     return &entry;
   }
 };
 constinit Recent<LoaderEntry, 256> loaders{};
 constinit Recent<Iterator, 256> iterators{};
+
+constinit std::uint64_t loaders_with_epochs = 0;
+
+// nullptr: its type allows none.
+py::Object* weak_reference(py::Object* object) {
+  py::Object* reference = py::api.PyWeakref_NewRef(object, nullptr);
+  if (reference == nullptr) py::api.PyErr_Clear();
+  return reference;
+}
+
+bool is_gone(py::Object* reference) {
+  if (reference == nullptr) return false;
+  const Owned object(py::api.PyObject_CallObject(reference, nullptr));
+  if (!object) py::api.PyErr_Clear();
+  return object.get() == py::api._Py_NoneStruct;
+}
+
+// Of several the one that was used least recently: a script goes through its loaders in turn.
+LoaderEntry* predecessor_of(const LoaderEntry& entry) {
+  LoaderEntry* found = nullptr;
+  for (LoaderEntry& other : loaders.entries) {
+    if (&other == &entry || other.id == 0 || !(other.settings == entry.settings)) continue;
+    if (found != nullptr && found->last_iterator < other.last_iterator) continue;
+    if (is_gone(other.weak_self) && (other.exhausted || is_gone(other.weak_iterator))) found = &other;
+  }
+  return found;
+}
+
+void identify(LoaderEntry& entry) {
+  LoaderEntry* before = predecessor_of(entry);
+  if (before == nullptr) {
+    entry.id = ++loaders_with_epochs;
+    return;
+  }
+  entry.id = std::exchange(before->id, 0);
+  entry.epochs = before->epochs;
+  entry.defined = before->defined;
+}
 
 void define_loader(LoaderEntry& entry, py::Object* loader) {
   if (entry.defined) return;
@@ -41,12 +88,26 @@ void define_loader(LoaderEntry& entry, py::Object* loader) {
     const std::int64_t value = integer_attribute(loader, name, 0);
     return value > 0 ? static_cast<std::uint64_t>(value) : 0;
   };
-  const Owned dataset(plain_attribute(loader, names.dataset));
-  const std::string_view type = dataset ? py::type_name(py::type_of(dataset.get())) : "";
-  entry.defined = define<Kind::loader>(entry.id, number(names.num_workers), number(names.prefetch_factor),
-                                       number(names.batch_size), number(names.pin_memory),
-                                       number(names.persistent_workers),
-                                       integer_attribute(loader, names.in_order, 1), type, std::int64_t{-1});
+  const auto type_of = [loader](py::Object* name) {
+    const Owned value(plain_attribute(loader, name));
+    return std::string_view(value ? py::type_name(py::type_of(value.get())) : "");
+  };
+  const std::string_view dataset = type_of(names.dataset);
+  if (entry.id == 0) {
+    entry.settings = {number(names.num_workers),
+                      number(names.prefetch_factor),
+                      number(names.batch_size),
+                      number(names.pin_memory),
+                      number(names.persistent_workers),
+                      integer_attribute(loader, names.in_order, 1),
+                      hash_text(type_of(names.sampler), hash_text(dataset))};
+    entry.weak_self = weak_reference(loader);
+    identify(entry);
+  }
+  const LoaderSettings& s = entry.settings;
+  entry.defined =
+      entry.defined || define<Kind::loader>(entry.id, s.workers, s.prefetch, s.batch_size, s.pin_memory,
+                                            s.persistent, s.in_order, dataset, std::int64_t{-1});
 }
 
 }  // namespace
@@ -63,15 +124,24 @@ Iterator* find_iterator_by_queue(const py::Object* queue) {
   return nullptr;
 }
 
-Iterator* add_iterator(const py::Object* self, py::Object* loader) {
+Iterator* add_iterator(py::Object* self, py::Object* loader) {
   LoaderEntry* owner = find_loader(loader);
-  if (owner == nullptr) owner = add_loader(loader);
+  // Not each constructor is seen (see iterator_reset): another loader may have its address by now.
+  if (owner == nullptr || is_gone(owner->weak_self)) owner = add_loader(loader);
   define_loader(*owner, loader);
   Iterator* entry = iterators.add(self);
+  entry->id = iterators.made;
   entry->loader = owner;
+  owner->last_iterator = entry->id;
+  owner->exhausted = false;
+  const Owned before(std::exchange(owner->weak_iterator, weak_reference(self)));
   define<Kind::iterator>(entry->id, owner->id);
   define_epoch(*entry);
   return entry;
+}
+
+void note_exhausted(const Iterator& iterator) {
+  if (iterator.loader->last_iterator == iterator.id) iterator.loader->exhausted = true;
 }
 
 void define_epoch(Iterator& iterator) {
@@ -95,6 +165,7 @@ void define_workers(Iterator& iterator, py::Object* self) {
 void forget_iterators() {
   std::memset(static_cast<void*>(&loaders), 0, sizeof loaders);
   std::memset(static_cast<void*>(&iterators), 0, sizeof iterators);
+  loaders_with_epochs = 0;
 }
 
 }  // namespace lotus

@@ -2,6 +2,10 @@
 //
 // An entry is made when the object is constructed, so an address that is used again is a new object. Old
 // entries give way to new ones.
+//
+// A loader is what a person takes for one: scripts make theirs anew for each epoch, libraries for each
+// evaluation. One with the settings of an earlier one that is gone by the time of its first epoch goes on as
+// that one.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +14,25 @@
 
 namespace lotus {
 
+struct LoaderSettings {
+  std::uint64_t workers = 0, prefetch = 0, batch_size = 0, pin_memory = 0, persistent = 0;
+  std::int64_t in_order = 1;
+  std::uint32_t types = 0;  // hash: the dataset's and the sampler's
+
+  bool operator==(const LoaderSettings&) const = default;
+};
+
 struct LoaderEntry {
   const py::Object* self = nullptr;
-  std::uint64_t id = 0;
+  std::uint64_t id = 0;  // 0: no epoch yet
   std::uint64_t epochs = 0;
   bool defined = false;
+  LoaderSettings settings;
+  std::uint64_t last_iterator = 0;  // its id
+  bool exhausted = false;           // that one
+  // Weak references to the loader and that iterator, ours; nullptr: there can be none.
+  py::Object* weak_self = nullptr;
+  py::Object* weak_iterator = nullptr;
 };
 
 struct Iterator {
@@ -33,12 +51,15 @@ struct Iterator {
 
 // Makes (or renews) the entry of an object under construction.
 LoaderEntry* add_loader(const py::Object* self);
-Iterator* add_iterator(const py::Object* self, py::Object* loader);
+Iterator* add_iterator(py::Object* self, py::Object* loader);
 
 // nullptr: unknown, or its entry was given up.
 LoaderEntry* find_loader(const py::Object* self);
 Iterator* find_iterator(const py::Object* self);
 Iterator* find_iterator_by_queue(const py::Object* queue);
+
+// The iterator has no more batches.
+void note_exhausted(const Iterator& iterator);
 
 // A new epoch of this iterator begins: sends the definitions that say so.
 void define_epoch(Iterator& iterator);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "classify.hpp"
+#include "hash.hpp"
 
 namespace lotus {
 namespace {
@@ -20,12 +21,6 @@ constinit Definition table[kMaxDefinitions * 2] = {};
 constinit Definition* by_id[kMaxDefinitions] = {};
 constinit std::uint32_t made = 0;
 constinit std::uint32_t codes_made = 0;
-
-std::uint32_t hash_text(std::string_view text) {
-  std::uint32_t hash = 0x811c9dc5;
-  for (const char c : text) hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x01000193;
-  return hash;
-}
 
 std::string_view after_last_dot(std::string_view name) {
   const auto dot = name.rfind('.');

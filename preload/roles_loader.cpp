@@ -82,12 +82,15 @@ py::Object* iterator_next(Call& call) {
   py::Object* self = role_local(call, 0);
   const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
   if (iterator == nullptr) return call.run();
-  const Span span = enter<Kind::next>(iterator->id, iterator->reset);
+  const std::uint64_t id = iterator->id;
+  const Span span = enter<Kind::next>(id, iterator->reset);
   point<Kind::process_cpu>(process_cpu_ns());
   py::Object* result = call.run();
   if (span.generation == process.generation) point<Kind::process_cpu>(process_cpu_ns());
-  leave(span, how_left(result));
+  const Kind left = how_left(result);
+  leave(span, left);
   if (span.generation == process.generation) {
+    if (result == nullptr && left != Kind::leave_error && iterator->id == id) note_exhausted(*iterator);
     if (Thread* thread = current_thread()) end_batch(*thread);
   }
   return result;

@@ -97,8 +97,25 @@ def test_datasets_with_helpers(run):
 
 
 def test_loader_made_again_each_epoch(run):
+    """It is one loader: the one before has the same settings, and is gone."""
     result = run("again")
     checks.same(result)
     checks.whole(result)
-    checks.batches(result, loaders=("epoch 0", "epoch 1", "epoch 2"))
+    checks.batches(result)
     assert len(result.truth.consumed) == 8 + 5 + 1
+    assert [loader["epochs"] for loader in result.trace.report["loaders"]] == [3]
+
+
+def test_two_loaders_made_again_in_turn(run):
+    result = run("turns")
+    checks.same(result)
+    checks.whole(result)
+    checks.batches(result, loaders=("train", "validation"))
+
+
+def test_loaders_that_outlive_their_objects(run):
+    """An iterator works on when its loader is gone: no other loader goes on as that one before it is used up."""
+    result = run("side_by_side")
+    checks.same(result)
+    checks.whole(result)
+    checks.batches(result, loaders=("first", "second", "third"))

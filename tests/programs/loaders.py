@@ -189,7 +189,28 @@ def again():
     """A loader of each epoch, left sooner each time; its iterator goes when nobody refers to it."""
     dataset = made.Tensors()
     for epoch, first in enumerate([8, 5, 1]):
-        train(loader_of(dataset, f"epoch {epoch}"), f"epoch {epoch}", first=first)
+        train(loader_of(dataset), epoch=epoch, first=first)
+
+
+def turns():
+    """Two loaders of the same settings, both made anew for each epoch while the other one is there."""
+    for epoch in range(3):
+        training = loader_of(made.Tensors())
+        train(training, epoch=epoch)
+        validation = loader_of(made.Tensors(name="validation"), "validation")
+        train(validation, "validation", epoch)
+
+
+def side_by_side():
+    """Two iterators whose loaders are gone, one of them used up: three loaders, of which one has two epochs."""
+    first, second = (truth.watch(loader_of(made.Tensors(name=name), name), name) for name in ("first", "second"))
+    for number, batches in enumerate(zip(first, second)):
+        print(number, *map(support.digest, batches), flush=True)
+    again = truth.watch(loader_of(made.Tensors(name="first"), "first"), "first", 1)
+    for number, batch in enumerate(again):
+        print(number, support.digest(batch), flush=True)
+        if number == 0:
+            train(loader_of(made.Tensors(name="third"), "third"), "third")
 
 
 CASES = {
@@ -208,6 +229,8 @@ CASES = {
     "threads": threads,
     "helpers": helpers,
     "again": again,
+    "turns": turns,
+    "side_by_side": side_by_side,
 }
 
 

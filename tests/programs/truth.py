@@ -97,6 +97,7 @@ def watch(loader, name="train", epoch=0):
     _starting.whose = (name, epoch)
     begin = now()
     iterator = iter(loader)
+    del loader  # a `for` loop holds the iterator alone
     log(("iter", name, epoch, begin, now()))
     iterator.truth = _starting.whose
     _starting.whose = None
