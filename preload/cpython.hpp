@@ -39,6 +39,10 @@ using Ssize = std::ptrdiff_t;
   F(int, PyCallable_Check, nullptr, (Object*))                                                     \
   F(Object*, PyObject_CallObject, nullptr, (Object*, Object*))                                     \
   F(Object*, PyWeakref_NewRef, nullptr, (Object*, Object*))                                        \
+  F(Object*, PyEval_GetFrame, nullptr, ())                                                         \
+  F(Object*, PyFrame_GetBack, nullptr, (Object*))                                                  \
+  F(Object*, PyFrame_GetCode, nullptr, (Object*))                                                  \
+  F(int, PyFrame_GetLineNumber, nullptr, (Object*))                                                \
   F(void, Py_IncRef, nullptr, (Object*))                                                           \
   F(void, Py_DecRef, nullptr, (Object*))                                                           \
   F(void, PyErr_Clear, nullptr, ())                                                                \

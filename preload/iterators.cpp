@@ -60,13 +60,39 @@ bool is_gone(py::Object* reference) {
   return object.get() == py::api._Py_NoneStruct;
 }
 
+// Not each of its frames is seen each time: from 3.12 CPython inlines a class's __init__ once the call is
+// hot.
+bool is_loaders_own(py::Object* code) {
+  const Owned file(plain_attribute(code, names.co_filename));
+  return file && text_of(file.get()).ends_with("torch/utils/data/dataloader.py");
+}
+
+// Hash of the lines at which the running Python functions are, the loader's own left out.
+std::uint32_t current_place() {
+  constexpr int kMostFrames = 64;
+  std::uint32_t hash = kHashOfNothing;
+  py::Object* frame = py::api.PyEval_GetFrame();  // borrowed
+  if (frame != nullptr) py::api.Py_IncRef(frame);
+  for (int i = 1; frame != nullptr; ++i) {
+    const Owned held(frame);
+    const Owned code(py::api.PyFrame_GetCode(frame));
+    frame = i < kMostFrames ? py::api.PyFrame_GetBack(frame) : nullptr;
+    if (is_loaders_own(code.get())) continue;
+    const std::pair at(code.get(), static_cast<std::intptr_t>(py::api.PyFrame_GetLineNumber(held.get())));
+    hash = hash_text({reinterpret_cast<const char*>(&at), sizeof at}, hash);
+  }
+  return hash;
+}
+
 // Of several the one that was used least recently: a script goes through its loaders in turn.
 LoaderEntry* predecessor_of(const LoaderEntry& entry) {
   LoaderEntry* found = nullptr;
   for (LoaderEntry& other : loaders.entries) {
-    if (&other == &entry || other.id == 0 || !(other.settings == entry.settings)) continue;
+    if (&other == &entry || other.id == 0 || other.last_iterator > entry.made_after) continue;
+    const bool same_place = other.places[0] == entry.places[0] || other.places[1] == entry.places[0];
+    if (!same_place || !(other.settings == entry.settings)) continue;
     if (found != nullptr && found->last_iterator < other.last_iterator) continue;
-    if (is_gone(other.weak_self) && (other.exhausted || is_gone(other.weak_iterator))) found = &other;
+    if (other.exhausted || is_gone(other.weak_iterator)) found = &other;
   }
   return found;
 }
@@ -79,15 +105,23 @@ void identify(LoaderEntry& entry) {
   }
   entry.id = std::exchange(before->id, 0);
   entry.epochs = before->epochs;
-  entry.defined = before->defined;
+}
+
+std::uint64_t number_of(py::Object* object, py::Object* name) {
+  const std::int64_t value = integer_attribute(object, name, 0);
+  return value > 0 ? static_cast<std::uint64_t>(value) : 0;
+}
+
+// A loader that was given a batch sampler has no batch size itself.
+std::uint64_t batch_size_of(py::Object* loader) {
+  const std::uint64_t own = number_of(loader, names.batch_size);
+  const Owned sampler(plain_attribute(loader, names.batch_sampler));
+  return own > 0 || !sampler ? own : number_of(sampler.get(), names.batch_size);
 }
 
 void define_loader(LoaderEntry& entry, py::Object* loader) {
   if (entry.defined) return;
-  const auto number = [loader](py::Object* name) {
-    const std::int64_t value = integer_attribute(loader, name, 0);
-    return value > 0 ? static_cast<std::uint64_t>(value) : 0;
-  };
+  const auto number = [loader](py::Object* name) { return number_of(loader, name); };
   const auto type_of = [loader](py::Object* name) {
     const Owned value(plain_attribute(loader, name));
     return std::string_view(value ? py::type_name(py::type_of(value.get())) : "");
@@ -96,13 +130,13 @@ void define_loader(LoaderEntry& entry, py::Object* loader) {
   if (entry.id == 0) {
     entry.settings = {number(names.num_workers),
                       number(names.prefetch_factor),
-                      number(names.batch_size),
+                      batch_size_of(loader),
                       number(names.pin_memory),
                       number(names.persistent_workers),
                       integer_attribute(loader, names.in_order, 1),
                       hash_text(type_of(names.sampler), hash_text(dataset))};
     entry.weak_self = weak_reference(loader);
-    identify(entry);
+    identify(entry);  // defined again then: how often tells how many loaders it was
   }
   const LoaderSettings& s = entry.settings;
   entry.defined =
@@ -112,7 +146,11 @@ void define_loader(LoaderEntry& entry, py::Object* loader) {
 
 }  // namespace
 
-LoaderEntry* add_loader(const py::Object* self) { return loaders.add(self); }
+LoaderEntry* add_loader(const py::Object* self) {
+  LoaderEntry* entry = loaders.add(self);
+  entry->made_after = iterators.made;
+  return entry;
+}
 
 LoaderEntry* find_loader(const py::Object* self) { return loaders.find(self); }
 
@@ -128,6 +166,7 @@ Iterator* add_iterator(py::Object* self, py::Object* loader) {
   LoaderEntry* owner = find_loader(loader);
   // Not each constructor is seen (see iterator_reset): another loader may have its address by now.
   if (owner == nullptr || is_gone(owner->weak_self)) owner = add_loader(loader);
+  owner->places[owner->id != 0] = current_place();
   define_loader(*owner, loader);
   Iterator* entry = iterators.add(self);
   entry->id = iterators.made;

@@ -4,8 +4,8 @@
 // entries give way to new ones.
 //
 // A loader is what a person takes for one: scripts make theirs anew for each epoch, libraries for each
-// evaluation. One with the settings of an earlier one that is gone by the time of its first epoch goes on as
-// that one.
+// evaluation. One that is made when an earlier one has done its work, with its settings, and is used at the
+// same place of the program goes on as that one.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,10 @@ struct LoaderEntry {
   std::uint64_t epochs = 0;
   bool defined = false;
   LoaderSettings settings;
-  std::uint64_t last_iterator = 0;  // its id
+  std::uint64_t made_after = 0;     // id of the last iterator of all when it was made
+  std::uint64_t last_iterator = 0;  // id of its own
   bool exhausted = false;           // that one
+  std::uint32_t places[2] = {};     // hashes of the Python stacks that made its first one, and that one
   // Weak references to the loader and that iterator, ours; nullptr: there can be none.
   py::Object* weak_self = nullptr;
   py::Object* weak_iterator = nullptr;

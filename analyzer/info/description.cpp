@@ -65,6 +65,7 @@ Json loaders_json(const Catalog& catalog) {
                       {"batch_size", l.batch_size},
                       {"pin_memory", l.pin_memory},
                       {"persistent", l.persistent},
+                      {"made", l.made},
                       {"in_order", l.in_order}});
   return list;
 }

@@ -151,7 +151,7 @@ Plan Planner::plan() {
       kFewestToReplay, kMostPlanned / std::max<std::size_t>(1, recording_.epochs.size()));
   double represented = 0;
   for (const auto& recorded : recording_.epochs) {
-    const bool as_recorded = settings_.persistent == recording_.loader.persistent;
+    const bool as_recorded = settings_.persistent == recording_.loader.keeps_workers();
     const bool fresh = as_recorded ? recorded.fresh : !settings_.persistent || plan.epochs.empty();
     plan.epochs.push_back(epoch_of(recorded, fresh, most));
     represented += static_cast<double>(recorded.consumed);
@@ -171,7 +171,7 @@ Settings settings_of(const Recording& recording, const Question& question) {
                                          1, loader.workers == 0 ? 2 : loader.prefetch))),
           question.in_order.value_or(loader.in_order),
           question.pin_memory.value_or(loader.pin_memory),
-          question.persistent.value_or(loader.persistent),
+          question.persistent.value_or(loader.keeps_workers()),
           cores > 0 ? cores : 1e6};
 }
 

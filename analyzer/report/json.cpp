@@ -192,6 +192,7 @@ Json loader_json(const LoaderFinding& finding) {
                  {"batch_size", l.batch_size},
                  {"pin_memory", l.pin_memory},
                  {"persistent", l.persistent},
+                 {"made", l.made},
                  {"in_order", l.in_order}});
   }
   json["epochs"] = finding.epochs;

@@ -142,10 +142,12 @@ void Examination::try_order() {
     question.in_order = false;
     consider({"in_order", "in_order=False", question});
   }
-  if (loader_.workers > 0 && !loader_.persistent && recording_.all_epochs > 1) {
+  if (loader_.workers > 0 && !loader_.keeps_workers() && recording_.all_epochs > 1) {
     Question question;
     question.persistent = true;
-    consider({"persistent", "persistent_workers=True", question});
+    const bool once = loader_.made <= 1;
+    consider({"persistent", once ? "persistent_workers=True" : "keeping the loader, persistent_workers=True",
+              question});
   }
   const std::size_t slow = slowest_worker();
   if (slow >= recording_.slowness.size()) return;

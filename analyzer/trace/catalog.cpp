@@ -110,8 +110,10 @@ void Catalog::define_process(Process& process, const Record& record) {
 
 void Catalog::define_loader(Process& process, const Record& record) {
   const auto& u = record.u;
+  const auto before = process.loaders.find(u[0]);
+  const std::uint64_t made = before == process.loaders.end() ? 1 : before->second.made + 1;
   process.loaders[u[0]] = {
-      u[0], u[1], u[2], u[3], u[4] != 0, u[5] != 0, u[6] != 0, std::string(record.s[7]), record.z(8)};
+      u[0], u[1], u[2], u[3], u[4] != 0, u[5] != 0, u[6] != 0, std::string(record.s[7]), record.z(8), made};
 }
 
 void Catalog::define_imported(const Record& record) {

@@ -97,13 +97,13 @@ def test_datasets_with_helpers(run):
 
 
 def test_loader_made_again_each_epoch(run):
-    """It is one loader: the one before has the same settings, and is gone."""
+    """It is one loader: the one before has the same settings, and has done its work."""
     result = run("again")
     checks.same(result)
     checks.whole(result)
     checks.batches(result)
     assert len(result.truth.consumed) == 8 + 5 + 1
-    assert [loader["epochs"] for loader in result.trace.report["loaders"]] == [3]
+    assert [(loader["epochs"], loader["made"]) for loader in result.trace.report["loaders"]] == [(3, 3)]
 
 
 def test_two_loaders_made_again_in_turn(run):
@@ -113,9 +113,18 @@ def test_two_loaders_made_again_in_turn(run):
     checks.batches(result, loaders=("train", "validation"))
 
 
-def test_loaders_that_outlive_their_objects(run):
-    """An iterator works on when its loader is gone: no other loader goes on as that one before it is used up."""
+def test_loader_made_again_and_kept(run):
+    """Nobody needs the old ones, and their workers are there; each epoch starts its own all the same."""
+    result = run("kept")
+    checks.same(result)
+    checks.whole(result)
+    checks.batches(result)
+    assert [(loader["epochs"], loader["made"]) for loader in result.trace.report["loaders"]] == [(3, 3)]
+
+
+def test_loaders_side_by_side(run):
+    """Loaders of the same settings and place are several where one is made before the other has done its work."""
     result = run("side_by_side")
     checks.same(result)
     checks.whole(result)
-    checks.batches(result, loaders=("first", "second", "third"))
+    checks.batches(result, loaders=("first", "second", "third", "fourth"))

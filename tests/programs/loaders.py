@@ -201,16 +201,24 @@ def turns():
         train(validation, "validation", epoch)
 
 
+def kept():
+    """A loader of each epoch, whose workers live on for nothing."""
+    loaders = []
+    for epoch in range(3):
+        loaders.append(loader_of(made.Tensors(), persistent_workers=True))
+        train(loaders[-1], epoch=epoch)
+
+
 def side_by_side():
-    """Two iterators whose loaders are gone, one of them used up: three loaders, of which one has two epochs."""
-    first, second = (truth.watch(loader_of(made.Tensors(name=name), name), name) for name in ("first", "second"))
-    for number, batches in enumerate(zip(first, second)):
-        print(number, *map(support.digest, batches), flush=True)
-    again = truth.watch(loader_of(made.Tensors(name="first"), "first"), "first", 1)
-    for number, batch in enumerate(again):
-        print(number, support.digest(batch), flush=True)
-        if number == 0:
-            train(loader_of(made.Tensors(name="third"), "third"), "third")
+    """Two loaders at one place, the second made while the first is in use; two that are made before they are used."""
+    running = []
+    for name in ("first", "second"):
+        running.append(truth.watch(loader_of(made.Tensors(name=name), name), name))
+        print(support.digest(next(running[-1])))
+    print(*map(support.digest, [batch for pair in zip(*running) for batch in pair]))
+    phases = {name: loader_of(made.Tensors(name=name), name, batch_size=2) for name in ("third", "fourth")}
+    for name, loader in phases.items():
+        train(loader, name)
 
 
 CASES = {
@@ -230,6 +238,7 @@ CASES = {
     "helpers": helpers,
     "again": again,
     "turns": turns,
+    "kept": kept,
     "side_by_side": side_by_side,
 }
 
