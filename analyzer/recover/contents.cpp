@@ -70,8 +70,10 @@ std::uint64_t Contents::read_header(const Source& source) {
 }
 
 void Contents::scan(const Source& source, std::uint64_t begin) {
-  FrameCursor cursor(source, begin);
   Frame frame;
+  for (FrameCursor cursor(source, begin); cursor.next(frame);)
+    if (frame.header.type == FrameType::schema) inspector_.learn(frame);
+  FrameCursor cursor(source, begin);
   while (cursor.next(frame)) take(frame);
   for (const DamagedRange& range : cursor.damage().ranges) damage_.add(range);
   damage_.count += cursor.damage().count - cursor.damage().ranges.size();

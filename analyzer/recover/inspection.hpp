@@ -25,7 +25,10 @@ class Inspector {
   // `source` outlives it.
   explicit Inspector(const Source& source) : payload_(source) {}
 
-  // Reads the frame's payload and all its records. Schema frames change how later ones are read.
+  // Takes over a schema frame. A trace has one schema for all its records, wherever its frame lies: first all
+  // that there are, then inspect().
+  void learn(const Frame& frame);
+  // Reads the frame's payload and all its records.
   Inspected inspect(const Frame& frame);
 
   const FileSchema& schema() const { return schema_; }

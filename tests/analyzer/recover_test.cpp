@@ -277,6 +277,26 @@ TEST_CASE("scribbled over at random: whole afterwards, and every event is there 
   }
 }
 
+TEST_CASE(
+    "one schema holds for all records, also for those before its frame: they are kept only if it knows "
+    "them") {
+  std::string text = FileSchema().text();
+  const std::size_t row = text.find("enter fetch ");
+  REQUIRE(row != std::string::npos);
+  const std::size_t begin = text.rfind('\n', row) + 1;
+  text.erase(begin, text.find('\n', row) + 1 - begin);
+  FrameHeader header = TraceWriter::head_of(FrameType::schema, 0);
+  header.stored_bytes = header.raw_bytes = static_cast<std::uint32_t>(text.size());
+  header.codec = Codec::raw;
+  header.check = frame_check(header);
+  Bytes bytes = run();
+  append(bytes, header);
+  bytes.insert(bytes.end(), text.begin(), text.end());
+  const Recovered result = recover(bytes);
+  CHECK(result.fetches == 0);
+  CHECK(result.gone() == kAll);
+}
+
 TEST_CASE("what holds nothing of a trace is refused") {
   for (const Bytes& bytes : {Bytes{}, Bytes(5000, 0x20), Bytes(63, 'L')}) {
     const TemporaryFile file(bytes);
