@@ -374,3 +374,32 @@ TEST_CASE("whatif says which operations keep their time inside of one that is ch
   question.ops.push_back({"Inner", {.factor = 0, .ns = {}}, false});
   CHECK(notes_with("keep their time") == 0);
 }
+
+TEST_CASE(
+    "a loader that is made anew for each epoch keeps no workers, persistent or not: the advice is to keep "
+    "it") {
+  const TemporaryFile file(starving_run());
+  Trace trace(file.path());
+  Recording recording = findings_of(trace).recordings.at(0);
+  RecordedEpoch epoch = recording.epochs.at(0);
+  epoch.start = 500e6;
+  epoch.ready.assign(recording.loader.workers, 600e6);  // ns; a batch takes 10e6
+  recording.epochs.assign(4, epoch);
+  recording.all_epochs = 4;
+  recording.batches *= 4;
+  recording.loader.persistent = true;
+  const auto change = [&](std::uint64_t made) {
+    recording.loader.made = made;
+    const auto diagnosis = diagnosis_of(recording);
+    REQUIRE(diagnosis.has_value());
+    for (const Advice& advice : diagnosis->advice)
+      if (advice.action == "persistent") return advice.change;
+    return std::string();
+  };
+  CHECK(settings_of(recording, {}).persistent);
+  CHECK(change(1).empty());
+  CHECK(change(4) == "keeping the loader, persistent_workers=True");
+  CHECK_FALSE(settings_of(recording, {}).persistent);
+  recording.loader.persistent = false;
+  CHECK(change(1) == "persistent_workers=True");
+}
