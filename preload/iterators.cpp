@@ -90,7 +90,7 @@ LoaderEntry* predecessor_of(const LoaderEntry& entry) {
   for (LoaderEntry& other : loaders.entries) {
     if (&other == &entry || other.id == 0 || other.last_iterator > entry.made_after) continue;
     const bool same_place = other.places[0] == entry.places[0] || other.places[1] == entry.places[0];
-    if (!same_place || !(other.settings == entry.settings)) continue;
+    if (!same_place || other.settings != entry.settings) continue;
     if (found != nullptr && found->last_iterator < other.last_iterator) continue;
     if (other.exhausted || is_gone(other.weak_iterator)) found = &other;
   }
@@ -139,9 +139,8 @@ void define_loader(LoaderEntry& entry, py::Object* loader) {
     identify(entry);  // defined again then: how often tells how many loaders it was
   }
   const LoaderSettings& s = entry.settings;
-  entry.defined =
-      entry.defined || define<Kind::loader>(entry.id, s.workers, s.prefetch, s.batch_size, s.pin_memory,
-                                            s.persistent, s.in_order, dataset, std::int64_t{-1});
+  entry.defined = define<Kind::loader>(entry.id, s.workers, s.prefetch, s.batch_size, s.pin_memory,
+                                       s.persistent, s.in_order, dataset, std::int64_t{-1});
 }
 
 }  // namespace

@@ -1,17 +1,10 @@
 #include "recover/inspection.hpp"
 
 namespace lotus::analyzer {
-namespace {
-
-std::string_view text_of(std::span<const std::uint8_t> body) {
-  return {reinterpret_cast<const char*>(body.data()), body.size()};
-}
-
-}  // namespace
 
 void Inspector::learn(const Frame& frame) {
   std::span<const std::uint8_t> body;
-  if (payload_.read(frame, body)) schema_.parse(text_of(body));
+  if (payload_.read(frame, body)) schema_.parse(body);
 }
 
 Inspected Inspector::inspect(const Frame& frame) {
@@ -24,7 +17,7 @@ Inspected Inspector::inspect(const Frame& frame) {
   if (holds_records(type)) return inspect_records(frame, found.body);
   found.usable = found.body.size() >= structure_bytes(type);
   if (type == FrameType::index) found.usable = found.body.size() % sizeof(IndexEntry) == 0;
-  if (type == FrameType::schema) found.usable = FileSchema().parse(text_of(found.body));
+  if (type == FrameType::schema) found.usable = FileSchema().parse(found.body);
   found.whole = found.usable;
   found.last_ticks = frame.header.base_ticks;
   if (!found.usable) found.problem = "its content is not what its type promises";

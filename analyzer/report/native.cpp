@@ -18,7 +18,7 @@ const NativeCollector::HookFacts& NativeCollector::facts_of(const Hook& hook) {
   constexpr double kOperatorPairs = 8;
   const auto [slot, fresh] = hooks_.try_emplace(&hook);
   if (fresh)
-    slot->second = {is_file_hook(hook.name), hook.name.starts_with("mmap"),
+    slot->second = {is_file_hook(hook.name), maps_file(hook.name),
                     is_operator_hook(hook.library) ? kOperatorPairs : 1};
   return slot->second;
 }

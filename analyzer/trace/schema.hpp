@@ -3,7 +3,9 @@
 
 #include <array>
 #include <bitset>
+#include <cstdint>
 #include <lotus/codec.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,9 @@ class FileSchema {
 
   // Takes over the table of a schema frame's text. False: not one line of it is a row.
   bool parse(std::string_view text);
+  bool parse(std::span<const std::uint8_t> body) {
+    return parse(std::string_view(reinterpret_cast<const char*>(body.data()), body.size()));
+  }
 
   const Schema& layout() const { return layout_; }
   // The record kind means what this program thinks it means (same name and shape, our fields first).

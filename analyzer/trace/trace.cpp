@@ -65,7 +65,7 @@ class Survey {
   bool take_body(const Frame& frame, Body body) {
     switch (frame.header.type) {
       case FrameType::schema:
-        return trace_.schema.parse({reinterpret_cast<const char*>(body.data()), body.size()});
+        return trace_.schema.parse(body);
       case FrameType::process:
         return take_process(frame.header.process, body);
       case FrameType::definitions:

@@ -285,14 +285,10 @@ TEST_CASE(
   REQUIRE(row != std::string::npos);
   const std::size_t begin = text.rfind('\n', row) + 1;
   text.erase(begin, text.find('\n', row) + 1 - begin);
-  FrameHeader header = TraceWriter::head_of(FrameType::schema, 0);
-  header.stored_bytes = header.raw_bytes = static_cast<std::uint32_t>(text.size());
-  header.codec = Codec::raw;
-  header.check = frame_check(header);
-  Bytes bytes = run();
-  append(bytes, header);
-  bytes.insert(bytes.end(), text.begin(), text.end());
-  const Recovered result = recover(bytes);
+  MadeTrace made;
+  made.bytes = run();
+  made.frame(TraceWriter::head_of(FrameType::schema, 0), Bytes(text.begin(), text.end()));
+  const Recovered result = recover(made.bytes);
   CHECK(result.fetches == 0);
   CHECK(result.gone() == kAll);
 }

@@ -98,35 +98,23 @@ def test_datasets_with_helpers(run):
     checks.batches(result, loaders=("train", "alone"))
 
 
-def test_loader_made_again_each_epoch(run):
-    """It is one loader: the one before has the same settings, and has done its work."""
-    result = run("again")
+# A loader goes on as the one before if that has the same settings and place, and had done its work when this one was
+# made. Case: batches that training got, {loader: epochs}, whether each epoch makes its own.
+MADE_AGAIN = {
+    "again": (8 + 5 + 1, {"train": 3}, True),
+    "turns": (6 * 8, {"train": 3, "validation": 3}, True),
+    "kept": (3 * 8, {"train": 3}, True),
+    "side_by_side": (2 * 8 + 2 * 16, {"first": 1, "second": 1, "third": 1, "fourth": 1}, False),
+}
+
+
+@pytest.mark.parametrize("case", MADE_AGAIN)
+def test_loaders_made_again(run, case):
+    consumed, epochs, anew = MADE_AGAIN[case]
+    result = run(case)
     checks.same(result)
     checks.whole(result)
-    checks.batches(result)
-    assert len(result.truth.consumed) == 8 + 5 + 1
-    assert [(loader["epochs"], loader["made"]) for loader in result.trace.report["loaders"]] == [(3, 3)]
-
-
-def test_two_loaders_made_again_in_turn(run):
-    result = run("turns")
-    checks.same(result)
-    checks.whole(result)
-    checks.batches(result, loaders=("train", "validation"))
-
-
-def test_loader_made_again_and_kept(run):
-    """Nobody needs the old ones, and their workers are there; each epoch starts its own all the same."""
-    result = run("kept")
-    checks.same(result)
-    checks.whole(result)
-    checks.batches(result)
-    assert [(loader["epochs"], loader["made"]) for loader in result.trace.report["loaders"]] == [(3, 3)]
-
-
-def test_loaders_side_by_side(run):
-    """Loaders of the same settings and place are several where one is made before the other has done its work."""
-    result = run("side_by_side")
-    checks.same(result)
-    checks.whole(result)
-    checks.batches(result, loaders=("first", "second", "third", "fourth"))
+    checks.batches(result, loaders=tuple(epochs))
+    assert len(result.truth.consumed) == consumed
+    found = {loader["id"]: (loader["epochs"], loader["made"]) for loader in result.trace.report["loaders"]}
+    assert [found[loader] for loader in sorted(found)] == [(n, n if anew else 1) for n in epochs.values()]
