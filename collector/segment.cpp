@@ -75,9 +75,10 @@ const std::uint8_t* Segment::chunk(std::uint32_t index) const {
 
 SegmentCounters Segment::counters() const {
   const SegmentHeader& from = *shared();
-  return {load(from.lost_events),   load(from.lost_chunks), load(from.lost_definitions),
-          load(from.dropped_spans), load(from.flush_ticks), load(from.off_reason),
-          load(from.lost_snapshots)};
+  return {load(from.lost_events),      load(from.lost_chunks),
+          load(from.lost_definitions), load(from.dropped_spans),
+          load(from.flush_ticks),      load(from.off_reason),
+          load(from.lost_snapshots),   static_cast<Life>(load(from.life))};
 }
 
 bool Segment::finished() const { return __atomic_load_n(&shared()->finished, __ATOMIC_ACQUIRE) != 0; }

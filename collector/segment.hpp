@@ -32,6 +32,7 @@ struct SegmentCounters {
   std::uint64_t lost_events = 0, lost_chunks = 0, lost_definitions = 0, dropped_spans = 0;
   std::uint64_t flush_ticks = 0, off_reason = 0;
   std::uint64_t lost_snapshots = 0;
+  Life life = Life::unknown;
 };
 
 class Segment {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -53,10 +54,13 @@ std::uint64_t silent_seconds(const Status& status) {
 }
 
 std::string session_text(const SessionStatus& s) {
-  std::string text =
-      fmt::format("  {}: {} of {} running, {} events, {} events/s, {}, {} lost, {} salvaged\n",
-                  printable(s.path), s.processes.size(), counted(s.process_count, "process", "processes"),
-                  s.events, s.events_a_second, human_bytes(s.bytes), s.lost, s.salvaged);
+  // Those that ended stay until all of them is in the trace, where they may not have a number yet.
+  const auto running =
+      std::count_if(s.processes.begin(), s.processes.end(), [](const ProcessStatus& p) { return !p.dead; });
+  const std::uint64_t known = std::max<std::uint64_t>(s.process_count, s.processes.size());
+  std::string text = fmt::format("  {}: {} of {} running, {} events, {} events/s, {}, {} lost, {} salvaged\n",
+                                 printable(s.path), running, counted(known, "process", "processes"), s.events,
+                                 s.events_a_second, human_bytes(s.bytes), s.lost, s.salvaged);
   if (s.stuck_s > 0)
     text += fmt::format("    could not be written for {} s; the data wait in shared memory\n", s.stuck_s);
   if (s.damaged > 0)

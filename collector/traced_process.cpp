@@ -291,7 +291,10 @@ void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) 
       counted.off_reason,
       now_.damaged,
       static_cast<std::uint32_t>(std::min<std::uint64_t>(lost_snapshots, UINT32_MAX))};
-  file.add_raw(frame_header(FrameType::process_end, number_), bytes_of(frame));
+  FrameHeader header = frame_header(FrameType::process_end, number_);
+  if (counted.life == Life::leaving) header.flags = kLeft;
+  if (counted.life == Life::running && !replaced_) header.flags = kKilled;
+  file.add_raw(header, bytes_of(frame));
 }
 
 void TracedProcess::commit() {

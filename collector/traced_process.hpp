@@ -46,7 +46,7 @@ class TracedProcess {
 
   bool dead();
   // Its segment was replaced by a new one of the same process: nobody writes to this one any more.
-  void declare_dead() { dead_ = true; }
+  void declare_dead() { dead_ = replaced_ = true; }
 
   // Adds to the batch of `file` what is new in the rings: definitions first. Snapshots stay in their ring
   // until they are many or old, or the process is dead, or `all`.
@@ -113,6 +113,7 @@ class TracedProcess {
   std::vector<std::uint8_t> scratch_;
   bool more_to_unwind_ = false;
   bool dead_ = false;
+  bool replaced_ = false;  // its process may live on: as another program
   bool written_before_ = false;
   std::uint64_t salvaged_ = 0;
 };

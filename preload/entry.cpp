@@ -14,7 +14,9 @@
 #include "evaluator.hpp"
 #include "first_process.hpp"
 #include "iterators.hpp"
+#include "leaving.hpp"
 #include "names.hpp"
+#include "native/exits.hpp"
 #include "native/hooks.hpp"
 #include "native/loaded.hpp"
 #include "pipeline.hpp"
@@ -115,13 +117,17 @@ int audit(const char* event, py::Object* arguments, void*) {
 [[gnu::constructor]] void enter_process() {
   find_real_files();
   find_real_signals();
+  find_real_exits();
   prepare_loaded();
   if (!add_audit_hook(audit)) return;  // not Python
   remember_stderr();
   remember_library();
 }
 
-[[gnu::destructor]] void leave_process() { wait_for_trace(); }
+[[gnu::destructor]] void leave_process() {
+  say_leaving();
+  wait_for_trace();
+}
 
 }  // namespace
 }  // namespace lotus

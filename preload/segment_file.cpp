@@ -85,6 +85,7 @@ void fill_header(SegmentHeader& header, const ProcessIdentity& own, const Sizes&
   header.clock_source = clock_source;
   header.tick_shift = kTickShift;
   header.created = clock_pair();
+  header.life = static_cast<std::uint64_t>(Life::running);
   header.slot_count = sizes.slots;
   header.chunk_bytes = sizes.chunk_bytes;
   header.slots_offset = offsets.slots;

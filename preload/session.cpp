@@ -236,9 +236,10 @@ void name_output() {
     else
       std::memcpy(session.output, asked, sizeof asked);
   }
-  if (writable_parent(session.output)) return;
+  const bool special = stat(session.output, &status) == 0 && !S_ISREG(status.st_mode);
+  if (!special && writable_parent(session.output)) return;
   std::snprintf(session.remark, sizeof session.remark, "%.300s cannot be written: %s; set LOTUS_OUTPUT",
-                session.output, std::strerror(errno));
+                session.output, special ? "it is not a plain file" : std::strerror(errno));
   const char* temporary = std::getenv("TMPDIR");
   default_file(session.output, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp");
 }

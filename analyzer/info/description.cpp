@@ -34,6 +34,9 @@ Json process_json(const Trace& trace, const Process& process, const Reading& rea
   json["first_ns"] = any ? Json(trace.clock.ns(extent->second.first)) : Json(nullptr);
   json["last_ns"] = any ? Json(trace.clock.ns(extent->second.last)) : Json(nullptr);
   json["ended"] = process.end.has_value();
+  json["ending"] = process.ending == Ending::left     ? Json("left")
+                   : process.ending == Ending::killed ? Json("killed")
+                                                      : Json(nullptr);
   if (!process.end) return json;
   const ProcessEndFrame& end = *process.end;
   json["lost_events"] = end.lost_events;

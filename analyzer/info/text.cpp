@@ -32,6 +32,10 @@ std::string section(const Terminal& terminal, const char* title, const std::stri
 }
 
 std::string processes_text(const Json& json, const Terminal& terminal) {
+  const auto ending_of = [](const Json& p) {
+    if (p["ending"].is_string()) return text_of(p["ending"]);
+    return std::string(p["ended"].get<bool>() ? "seen" : "not seen");
+  };
   Table table({{"pid"},
                {"worker"},
                {.title = "rank", .importance = 4},
@@ -52,7 +56,7 @@ std::string processes_text(const Json& json, const Terminal& terminal) {
     table.add({text_of(p["pid"]), text_of(p["worker"]), text_of(p["rank"]), program, text_of(p["python"]),
                text_of(p["torch"]), text_of(p["cores"]), std::to_string(p["threads"].size()),
                count(p["records"]), p.contains("lost_events") ? count(p["lost_events"]) : "-",
-               fmt::format("{:.3f}", ns / 1e9), p["ended"].get<bool>() ? "seen" : "not seen"});
+               fmt::format("{:.3f}", ns / 1e9), ending_of(p)});
   }
   return table.text(terminal);
 }
@@ -135,7 +139,9 @@ std::string facts_text(const Json& json, const Terminal& terminal) {
   table.add({"gaps", count(json["gaps"])});
   if (json["unrecorded_workers"] != 0)
     table.add({"silent workers",
-               count(json["unrecorded_workers"]) + ", which recorded nothing: no room in shared memory?"});
+               count(json["unrecorded_workers"]) +
+                   (json["truncated"].get<bool>() ? ", of which nothing is here so far"
+                                                  : ", which recorded nothing: no room in shared memory?")});
   table.add({"open spans", count(json["open_spans"])});
   table.add({"damaged", fmt::format("{} bytes in {} places", count(json["damaged"]["bytes"]),
                                     count(json["damaged"]["count"]))});

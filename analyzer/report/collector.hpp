@@ -62,6 +62,7 @@ class Collector : public Visitor {
   WorkerFinding& worker_of(const Process& process);
   void keep_slow(const Span& span, std::int64_t ns);
   void fold_unended(const Reading& reading);
+  void note_killed_training();
   void fold_loops();
   void fold_quality(const Reading& reading);
   void sort_loaders();
@@ -80,7 +81,8 @@ class Collector : public Visitor {
   std::vector<OpFinding*> op_by_index_;                                           // of the current trace
   std::map<std::pair<const Process*, std::uint64_t>, std::size_t> loader_slots_;  // by loader id
   std::unordered_map<const Process*, std::size_t> worker_slots_;
-  std::map<IterationKey, Loop> loops_;  // of the current trace
+  std::map<IterationKey, Loop> loops_;                  // of the current trace
+  std::map<IterationKey, std::uint64_t> last_batches_;  // that training got, of the current trace
   std::vector<Unended> unended_;
 };
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "report/collector.hpp"
+#include "report/cut_short.hpp"
 
 namespace lotus::analyzer {
 
@@ -29,6 +30,7 @@ void Collector::end(const Reading& reading) {
   findings_.duration += duration;
   findings_.wall += duration * static_cast<double>(std::max<std::size_t>(1, training.size()));
   findings_.processes += reading.by_process.size();
+  note_killed_training();
   fold_loops();
   fold_quality(reading);
   for (CutShort& cut : findings_.cut_short) {
@@ -36,6 +38,25 @@ void Collector::end(const Reading& reading) {
     if (cut.silent_since == 0 && extent != reading.by_process.end())
       cut.silent_since = trace_->clock.ns(extent->second.last);
   }
+}
+
+// A training process that was killed outside of its loaders has no open span to tell of it.
+void Collector::note_killed_training() {
+  std::map<const Process*, const std::pair<const IterationKey, Loop>*> latest;
+  for (const auto& loop : loops_) {
+    auto& known = latest[std::get<0>(loop.first)];
+    if (known == nullptr || known->second.last < loop.second.last) known = &loop;
+  }
+  for (const auto& [process, loop] : latest) {
+    const bool told = std::any_of(findings_.cut_short.begin(), findings_.cut_short.end(),
+                                  [&](const CutShort& cut) { return cut.process == process; });
+    if (process->ending != Ending::killed || told) continue;
+    const auto batch = last_batches_.find(loop->first);
+    findings_.cut_short.push_back(
+        killed_training(*trace_, *process, loop->second,
+                        batch == last_batches_.end() ? std::nullopt : std::optional(batch->second)));
+  }
+  last_batches_.clear();
 }
 
 void Collector::fold_loops() {

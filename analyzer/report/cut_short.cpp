@@ -49,4 +49,14 @@ void add_cut_short(const Trace& trace, const Stream& stream, Findings& findings)
   findings.cut_short.push_back(std::move(cut));
 }
 
+CutShort killed_training(const Trace& trace, const Process& process, const Iteration& last,
+                         std::optional<std::uint64_t> batch) {
+  CutShort cut;
+  cut.process = &process;
+  cut.name = last.stepping ? "the training step" : "none of its loaders' loops";
+  if (last.stepping) cut.batch = batch;
+  cut.at_most = static_cast<double>(trace.clock.between(last.last, process.end->seen.ticks));
+  return cut;
+}
+
 }  // namespace lotus::analyzer

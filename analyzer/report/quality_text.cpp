@@ -38,7 +38,8 @@ std::string quality_text(const Findings& f, const Terminal& terminal) {
   table.add({"tracer's share", percent_or_dash(q.overhead_percent()), "of the time measured, estimated"});
   add_count(table, "lost definitions", q.lost_definitions, "some names are unknown");
   add_count(table, "unrecorded spans", q.dropped_spans, "too many threads, or nested too deeply");
-  add_count(table, "silent workers", q.unrecorded_workers, "recorded nothing: no room in shared memory?");
+  add_count(table, "silent workers", q.unrecorded_workers,
+            q.truncated ? "nothing of them is here so far" : "recorded nothing: no room in shared memory?");
   add_count(table, "gaps", q.gaps, "places where records are missing");
   if (q.missing_loop > 0)
     table.add({"missing loop", human_time(q.missing_loop), "of training, in gaps; not in the numbers"});

@@ -76,8 +76,9 @@ std::string about_loader(const Findings& findings, const LoaderFinding& worst) {
   if (findings.loaders.size() < 2) return {};
   const std::string dataset = worst.loader ? escaped(worst.loader->dataset) : "of unknown settings";
   const std::uint64_t id = worst.loader ? worst.loader->id : 0;
-  return fmt::format("; of {} loaders, {} ({}) kept it waiting longest, {} of its loop",
-                     findings.loaders.size(), id, dataset, human_percent(worst.waited_percent().value_or(0)));
+  const std::string name = dataset.empty() ? "" : fmt::format(" ({})", dataset);
+  return fmt::format("; of {} loaders, {}{} kept it waiting longest, {} of its loop", findings.loaders.size(),
+                     id, name, human_percent(worst.waited_percent().value_or(0)));
 }
 
 std::string reason_of(const LoaderFinding& loader) {
@@ -152,6 +153,8 @@ std::optional<Diagnosis> diagnosis_of(const Findings& findings) {
 }
 
 std::string nothing_to_judge(const Findings& findings) {
+  if (findings.quality.events == 0 && findings.quality.truncated)
+    return "No event is in the part of the trace that is here: it was cut off, or is still being written.";
   if (findings.quality.events == 0) return "Nothing was recorded: the trace holds no event.";
   if (findings.fetch.empty())
     return "No batch was recorded: while it was traced, the program got none from a DataLoader.";

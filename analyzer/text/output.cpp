@@ -63,7 +63,7 @@ Output::Output(const std::string& path, bool replace, unsigned mode)
   std::error_code ignored;
   const bool device =
       fs::is_other(path, ignored) || is_descriptor(path);  // as /dev/null: nothing is lost there
-  if (replace && fs::is_directory(path, ignored)) fail(EISDIR);
+  if (fs::is_directory(path, ignored)) fail(EISDIR);
   const bool replaces = replace && !device && fs::exists(fs::symlink_status(path, ignored));
   target_ = written_ = device ? "" : path;
   int file = -1;

@@ -100,6 +100,9 @@ struct RankOf {
   std::int64_t local = -1;  // among those of its machine; -1: unknown
 };
 
+// How a process ended.
+enum class Ending : std::uint8_t { unknown, left, killed };
+
 struct Process;
 
 // Which iterator a worker process works for.
@@ -117,6 +120,7 @@ struct Process {
   std::uint64_t cores = 0;
   std::uint64_t pair_cost_ps = 0;  // of one Enter/Leave pair of the tracer, picoseconds
   std::optional<ProcessEndFrame> end;
+  Ending ending = Ending::unknown;
   std::optional<WorkerOf> worker_of;
   std::optional<Sampling> sampling;
   std::optional<RankOf> rank;  // of a worker: that of its training process

@@ -73,7 +73,7 @@ class Survey {
       case FrameType::clock:
         return take_clock(body);
       case FrameType::process_end:
-        return take_end(frame.header.process, body);
+        return take_end(frame.header, body);
       case FrameType::trailer:
         return take_trailer(body);
       default:
@@ -117,11 +117,14 @@ class Survey {
     return true;
   }
 
-  bool take_end(std::uint32_t number, Body body) {
+  bool take_end(const FrameHeader& header, Body body) {
     ProcessEndFrame end{};
     if (!take(body, end)) return false;
     trace_.clock.add(end.seen);
-    trace_.catalog.process(number).end = end;
+    Process& process = trace_.catalog.process(header.process);
+    process.end = end;
+    if ((header.flags & kLeft) != 0) process.ending = Ending::left;
+    if ((header.flags & kKilled) != 0) process.ending = Ending::killed;
     return true;
   }
 

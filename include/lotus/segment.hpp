@@ -43,6 +43,13 @@ inline constexpr const char* kSegmentSuffix = ".segment";  // <pid>-<start time>
 inline constexpr std::uint64_t kInitialPidNamespace = 0xEFFFFFFC;
 inline constexpr const char* kCollectorLock = "collector.lock";  // flock()ed by the serving collector
 
+// What a process says of itself, so that those that were killed can be told from those that ended.
+enum class Life : std::uint64_t {
+  unknown = 0,  // an earlier library
+  running = 1,
+  leaving = 2,  // in exit() or _exit(), or about to be another program
+};
+
 struct SegmentHeader {
   std::uint64_t magic;
   std::uint32_t version;
@@ -73,6 +80,7 @@ struct SegmentHeader {
   std::uint64_t flush_ticks;     // spent compressing and handing on, for the overhead estimate
   std::uint64_t off_reason;      // an OffReason, 0 while recording
   std::uint64_t lost_snapshots;  // dropped: no room in their ring
+  std::uint64_t life;            // a Life
 
   alignas(64) std::uint64_t reader_beat_ns;  // CLOCK_MONOTONIC of the collector's last visit
   std::uint32_t reader_pid;

@@ -44,7 +44,7 @@ struct FrameHeader {
   std::uint32_t magic;
   FrameType type;
   Codec codec;
-  std::uint16_t flags;         // kSalvaged
+  std::uint16_t flags;         // kSalvaged, kLeft, kKilled
   std::uint32_t stored_bytes;  // payload in the file
   std::uint32_t raw_bytes;     // payload after decompression; at most kMaxRawFrame
   std::uint32_t process;       // numbers the processes of a trace, from 1; 0: the whole trace
@@ -57,7 +57,11 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 56);
 
-inline constexpr std::uint16_t kSalvaged = 1;            // open chunk of a process that ended
+inline constexpr std::uint16_t kSalvaged = 1;  // chunk: open when its process ended
+// process_end: it left by itself, through exit() or _exit() or for another program; or a signal ended it.
+// Neither: not known.
+inline constexpr std::uint16_t kLeft = 2;
+inline constexpr std::uint16_t kKilled = 4;
 inline constexpr std::uint32_t kMaxRawFrame = 1u << 26;  // index frames of large traces are split
 
 // FNV-1a over the header with `check` = 0. Payloads carry zstd's own checksum.

@@ -14,6 +14,7 @@
 #include <iterator>
 
 #include "alternate_stack.hpp"
+#include "leaving.hpp"
 #include "native/hooks.hpp"
 #include "native/symbols.hpp"
 #include "sampler.hpp"
@@ -204,7 +205,10 @@ struct masked {
 struct replaced {  // execve and its like
   static Word call(Function function, const Arguments& with) {
     stop_for_exec();
-    return run(function, with);
+    say_leaving();
+    const Word result = run(function, with);
+    say_staying();
+    return result;
   }
 };
 

@@ -49,6 +49,9 @@
   S(execv, replaced) S(execve, replaced) S(execvp, replaced) S(execvpe, replaced) S(fexecve, replaced)     \
   S(execveat, replaced)
 
+// S(symbol): what ends a process; see exits.cpp.
+#define LOTUS_EXIT_SYMBOLS(S) S(_exit) S(_Exit)
+
 // S(symbol): what starts a thread; see threads.cpp.
 #define LOTUS_THREAD_SYMBOLS(S) S(pthread_create)
 // clang-format on

@@ -22,6 +22,14 @@ def test_end(how, pair, photos):
     consumed = [row for row in run.trace.batches if row["consumed_at_ns"] is not None]
     assert len(consumed) == handed_out
     assert run.trace.report["trace"]["lost_events"] == 0
+    [training] = [row for row in run.trace.info["processes"] if row["worker"] is None]
+    assert training["ending"] == ("killed" if CODES[how] < 0 else "left")
+    cut = [row for row in run.trace.report["cut_short"] if row["worker"] is None]
+    if how == "kill":
+        assert [(row["in"], row["batch"], row["pid"]) for row in cut] == [("the training step", 4, training["pid"])]
+        assert "the training step" in run.trace.text
+    elif how in ("exception", "exit", "_exit"):
+        assert cut == []
 
 
 def test_operations_of_a_worker_that_left_by_a_signal(pair, photos):

@@ -5,7 +5,7 @@ function sampleTable() {
   return tableOf(sampleData.slowest.slice(0, 20), [
     ['Time', '', s => timeText(s.ms)],
     ['File', 'path', s => s.path ? el('span.mono', {title: s.path}, breakable(short(s.path, 160))) : '(no file known)'],
-    ...(sized ? [['Read', '', s => bytesText(s.bytes)]] : []), ['Mostly', 'left', s => s.op ?? '–'],
+    ...(sized ? [['Bytes', '', s => bytesText(s.bytes)]] : []), ['Mostly', 'left', s => s.op ?? '–'],
     ['Index', '', s => s.index < 0 ? '–' : countText(s.index)],
     ['Worker', '', s => s.worker < 0 ? '–' : String(s.worker)]
   ]);
