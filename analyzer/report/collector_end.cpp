@@ -48,12 +48,13 @@ void Collector::note_killed_training() {
     if (known == nullptr || known->second.last < loop.second.last) known = &loop;
   }
   for (const auto& [process, loop] : latest) {
+    const Process* const training = process;
     const bool told = std::any_of(findings_.cut_short.begin(), findings_.cut_short.end(),
-                                  [&](const CutShort& cut) { return cut.process == process; });
-    if (process->ending != Ending::killed || told) continue;
+                                  [&](const CutShort& cut) { return cut.process == training; });
+    if (training->ending != Ending::killed || told) continue;
     const auto batch = last_batches_.find(loop->first);
     findings_.cut_short.push_back(
-        killed_training(*trace_, *process, loop->second,
+        killed_training(*trace_, *training, loop->second,
                         batch == last_batches_.end() ? std::nullopt : std::optional(batch->second)));
   }
   last_batches_.clear();

@@ -52,6 +52,15 @@ void add_change(Table& table, std::string name, std::string what, const CostChan
              change_text(change), interval_text(change), mark(change)});
 }
 
+// CPU time that is known by samples: none is no proof that it takes none.
+void add_sampled_change(Table& table, std::string name, std::string what, const CostChange& change) {
+  if (change.before.mean > 0 && change.after.mean > 0)
+    return add_change(table, std::move(name), std::move(what), change);
+  const auto time = [](const Estimate& e) { return e.mean > 0 ? human_time(e.mean) : "no sample"; };
+  table.add({std::move(name), std::move(what), time(change.before), time(change.after), "-",
+             interval_text(change), mark(change)});
+}
+
 Table empty_table(const char* first, const char* second) {
   return Table({{.title = first, .right = false, .flexible = true, .narrowest = 18},
                 {.title = second, .right = false},
@@ -107,7 +116,7 @@ std::string ops_table(const Comparison& c, const Terminal& terminal) {
   for (const auto& op : c.ops) {
     if (!op.in_both()) continue;
     add_change(table, escaped(op.name), "time", op.wall);
-    if (c.sampled) add_change(table, "", "CPU", op.cpu);
+    if (c.sampled) add_sampled_change(table, "", "CPU", op.cpu);
   }
   return table.empty() ? "" : table.text(terminal);
 }

@@ -84,6 +84,19 @@ TEST_CASE("a dead process's segment becomes a closed trace and is deleted") {
   CHECK_FALSE(exists(segment->path()));
 }
 
+TEST_CASE("who left by itself and who was killed is told apart, where the process says it") {
+  for (const auto& [life, flags] : {std::pair(Life::unknown, 0), std::pair(Life::running, int{kKilled}),
+                                    std::pair(Life::leaving, int{kLeft}), std::pair(Life{77}, 0)}) {
+    const Place place;
+    place.dead_segment()->header().life = static_cast<std::uint64_t>(life);
+    CHECK(drain(place.segments.path()).code == 0);
+    const Trace trace = read_trace(place.output);
+    REQUIRE(trace.count(FrameType::process_end) == 1);
+    for (const Frame& frame : trace.frames)
+      if (frame.header.type == FrameType::process_end) CHECK(frame.header.flags == flags);
+  }
+}
+
 TEST_CASE("a definition stands before the first chunk that may use it") {
   const Place place;
   auto segment = place.dead_segment();
@@ -390,6 +403,7 @@ TEST_CASE("a process that began anew under its pid leaves the old segment as it 
   TemporaryDirectory logs;
   CollectorProgram collector({"--dir", place.segments.path()}, logs / "log");
   auto old = place.own_segment();
+  old->header().life = static_cast<std::uint64_t>(Life::running);
   ThreadWriter thread(*old, 0, 1);
   for (std::uint64_t i = 1; i <= 10; ++i) thread.record(i);
   REQUIRE(eventually([&] { return old->header().reader_pid != 0; }));
@@ -404,6 +418,8 @@ TEST_CASE("a process that began anew under its pid leaves the old segment as it 
   const Trace trace = read_trace(place.output);
   CHECK(what_is_wrong(trace) == "");
   CHECK(trace.trailer().processes == 2);
+  for (const Frame& frame : trace.frames)
+    if (frame.header.type == FrameType::process_end) CHECK(frame.header.flags == 0);  // it lives on
   CHECK(trace.trailer().events == 30);
   CHECK(exists(anew->path()));
 }

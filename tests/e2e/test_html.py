@@ -341,7 +341,7 @@ class TestPoor:
         path.write_bytes(whole[:64])
         chromium.open(page_of(path, tmp_path))
         assert chromium.problems() == []
-        assert "Nothing was recorded" in texts_of(chromium, "#verdict h1")[0]
+        assert "No event is in the part of the trace that is here" in texts_of(chromium, "#verdict h1")[0]
         for section in SECTIONS[1:]:
             assert chromium.ask(f"document.querySelectorAll('#{section} .missing').length") > 0, section
 
