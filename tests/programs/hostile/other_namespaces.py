@@ -10,13 +10,14 @@ import work
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+NOT_PERMITTED = 77
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def leave(namespaces):
     if libc.unshare(namespaces) != 0:
         print("not permitted:", os.strerror(ctypes.get_errno()))
-        os._exit(77)
+        os._exit(NOT_PERMITTED)
 
 
 def in_child(function):
@@ -26,7 +27,10 @@ def in_child(function):
         function()
         sys.stdout.flush()
         os._exit(0)
-    print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code == NOT_PERMITTED:  # a user namespace in a chroot
+        os._exit(code)
+    print("child", code, flush=True)
 
 
 def first_of_a_namespace():
