@@ -192,8 +192,8 @@ void Collector::on_batch(const Batch& batch) {
     findings_.wait_under_1ms_in_order += took < kMs && !batch.out_of_order ? 1 : 0;
   }
   if (batch.consumed == kUnknown) return;
-  std::uint64_t& last = last_batches_[{batch.key.training, batch.key.iterator, batch.key.reset}];
-  last = std::max(last, batch.key.batch);
+  LastBatch& last = last_batches_[batch.key.training];
+  if (batch.consumed >= last.consumed) last = {batch.consumed, batch.key.batch};
   if (batch.fetched != Fetched::made) return;
   const std::int64_t delay = trace_->clock.ns(batch.consumed) - trace_->clock.ns(batch.fetch.end);
   findings_.delay.add(delay);

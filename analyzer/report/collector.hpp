@@ -46,6 +46,11 @@ class Collector : public Visitor {
     double next = 0;  // ns inside __next__
   };
 
+  struct LastBatch {
+    std::uint64_t consumed = 0;  // ticks
+    std::optional<std::uint64_t> batch;
+  };
+
   struct Unended {
     const Process* process;
     Kind kind;
@@ -81,8 +86,8 @@ class Collector : public Visitor {
   std::vector<OpFinding*> op_by_index_;                                           // of the current trace
   std::map<std::pair<const Process*, std::uint64_t>, std::size_t> loader_slots_;  // by loader id
   std::unordered_map<const Process*, std::size_t> worker_slots_;
-  std::map<IterationKey, Loop> loops_;                  // of the current trace
-  std::map<IterationKey, std::uint64_t> last_batches_;  // that training got, of the current trace
+  std::map<IterationKey, Loop> loops_;                          // of the current trace
+  std::unordered_map<const Process*, LastBatch> last_batches_;  // that training got, of the current trace
   std::vector<Unended> unended_;
 };
 

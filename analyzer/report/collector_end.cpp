@@ -42,21 +42,15 @@ void Collector::end(const Reading& reading) {
 
 // A training process that was killed outside of its loaders has no open span to tell of it.
 void Collector::note_killed_training() {
-  std::map<const Process*, const std::pair<const IterationKey, Loop>*> latest;
-  for (const auto& loop : loops_) {
-    auto& known = latest[std::get<0>(loop.first)];
-    if (known == nullptr || known->second.last < loop.second.last) known = &loop;
+  std::map<const Process*, const Loop*> latest;
+  for (const auto& [key, loop] : loops_) {
+    const Loop*& known = latest[std::get<0>(key)];
+    if (known == nullptr || known->last < loop.last) known = &loop;
   }
-  for (const auto& [process, loop] : latest) {
-    const Process* const training = process;
-    const bool told = std::any_of(findings_.cut_short.begin(), findings_.cut_short.end(),
-                                  [&](const CutShort& cut) { return cut.process == training; });
-    if (training->ending != Ending::killed || told) continue;
-    const auto batch = last_batches_.find(loop->first);
-    findings_.cut_short.push_back(
-        killed_training(*trace_, *training, loop->second,
-                        batch == last_batches_.end() ? std::nullopt : std::optional(batch->second)));
-  }
+  for (const CutShort& cut : findings_.cut_short) latest.erase(cut.process);  // told already
+  for (const auto& [process, loop] : latest)
+    if (process->ending == Ending::killed)
+      findings_.cut_short.push_back(killed_training(*trace_, *process, *loop, last_batches_[process].batch));
   last_batches_.clear();
 }
 

@@ -53,7 +53,7 @@ CutShort killed_training(const Trace& trace, const Process& process, const Itera
                          std::optional<std::uint64_t> batch) {
   CutShort cut;
   cut.process = &process;
-  cut.name = last.stepping ? "the training step" : "none of its loaders' loops";
+  cut.name = last.stepping ? "the training step" : "code outside its loaders' loops";
   if (last.stepping) cut.batch = batch;
   cut.at_most = static_cast<double>(trace.clock.between(last.last, process.end->seen.ticks));
   return cut;

@@ -13,7 +13,7 @@ namespace lotus::analyzer {
 void add_cut_short(const Trace& trace, const Stream& stream, Findings& findings);
 
 // Of a training process that a signal ended, with no span open: `last` is its latest iteration, `batch` the
-// last batch that this gave.
+// last batch that it got.
 CutShort killed_training(const Trace& trace, const Process& process, const Iteration& last,
                          std::optional<std::uint64_t> batch);
 
