@@ -19,7 +19,9 @@
 #include <initializer_list>
 #include <lotus/segment.hpp>
 
+#include "clock.hpp"
 #include "config.hpp"
+#include "recorder.hpp"
 #include "session.hpp"
 #include "signals.hpp"
 
@@ -30,6 +32,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::size_t kMaxEnvironment = 4096;
+constexpr std::uint64_t kUntilItReads = 3'000'000'000;  // ns
 
 // Everything the children need, made before they exist: they share our memory and may not allocate.
 struct Launch {
@@ -42,6 +45,7 @@ struct Launch {
 };
 constinit Launch launch{};
 constinit char library[PATH_MAX] = {};
+constinit std::uint64_t started_ns = 0;  // when a collector was started that is still to be looked for
 
 bool is_served() {
   char path[kPathBytes];
@@ -169,7 +173,26 @@ Collector ensure_collector() {
     }
   }
   pthread_sigmask(SIG_SETMASK, &saved, nullptr);
-  return child > 0 && launch.executed ? Collector::started : Collector::failed;
+  if (child <= 0 || !launch.executed) return Collector::failed;
+  started_ns = clock_ns(CLOCK_MONOTONIC);
+  return Collector::started;
+}
+
+void check_collector() {
+  const std::uint64_t begin = __atomic_load_n(&started_ns, __ATOMIC_RELAXED);
+  if (begin == 0 || clock_ns(CLOCK_MONOTONIC) - begin < kUntilItReads) return;
+  if (__atomic_exchange_n(&started_ns, 0, __ATOMIC_RELAXED) == 0) return;  // another thread looks
+  const SegmentHeader* const header = process.segment.header;
+  if (!session.first || process.pid != getpid() || header == nullptr ||
+      __atomic_load_n(&header->reader_pid, __ATOMIC_RELAXED) != 0 || is_served())
+    return;
+  char line[4096];
+  std::snprintf(
+      line, sizeof line,
+      "nothing is written to %.1200s yet: %.1200s was started and is gone; run it by hand to see why. "
+      "What is recorded waits in %.1200s: `lotus-collector --drain` writes it",
+      session.output, launch.program, session.directory);
+  say(line);
 }
 
 }  // namespace lotus

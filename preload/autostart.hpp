@@ -19,4 +19,9 @@ void remember_library();
 // default signals; no atfork handler runs and no SIGCHLD arrives here.
 Collector ensure_collector();
 
+// Says once on stderr when the collector that was started did not stay: a libc that is too old for it, say.
+// Costs nothing before `kUntilItReads` and after the first look. Only in the process that announced the
+// trace.
+void check_collector();
+
 }  // namespace lotus

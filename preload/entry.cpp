@@ -126,6 +126,7 @@ int audit(const char* event, py::Object* arguments, void*) {
 
 [[gnu::destructor]] void leave_process() {
   say_leaving();
+  check_collector();
   wait_for_trace();
 }
 

@@ -232,6 +232,7 @@ void flush(Thread& thread) {
   else
     count_lost(slot);
   start_chunk(thread);
+  check_collector();
   errno = saved;
   __atomic_fetch_add(&process.segment.header->flush_ticks, ticks_now() - begin, __ATOMIC_RELAXED);
 }

@@ -1,4 +1,5 @@
 """What liblotus.so may need and export, which room may include what, and the style of the code."""
+import os
 import re
 import shutil
 import subprocess
@@ -33,6 +34,14 @@ def test_library_needs_libc_only():
     needed = re.findall(r"\(NEEDED\).*\[(.+)\]", tool("readelf", "-d", harness.LIBRARY))
     assert "libc.so.6" in needed
     assert set(needed) <= {"libc.so.6", "ld-linux-x86-64.so.2"}
+
+
+@pytest.mark.skipif(os.confstr("CS_GNU_LIBC_VERSION") != "glibc 2.36", reason="built against another libc than Debian 12's")
+@pytest.mark.parametrize("file, newest", [(harness.LIBRARY, (2, 34)), (harness.COLLECTOR, (2, 35))], ids=["library", "collector"])
+def test_runs_in_containers_of_older_systems(file, newest):
+    """Both come into a container from outside: Ubuntu 22.04's libc is 2.35."""
+    versions = re.findall(r"GLIBC_(\d+)\.(\d+)", tool("objdump", "-T", file))
+    assert max((int(major), int(minor)) for major, minor in versions) <= newest
 
 
 def test_library_exports_nothing_but_what_interposes():

@@ -191,6 +191,24 @@ def test_no_collector_beside_the_library(command, bare, tracer):
     assert harness.Trace(trace).report["batches"]["count"] == 10
 
 
+def test_collector_that_does_not_stay(texts, tracer):
+    """One that its libc cannot run, as in a container of an older system: a second line says so, once."""
+    alone = tracer.directory / "alone"
+    alone.mkdir()
+    tracer.library = pathlib.Path(shutil.copy(harness.LIBRARY, alone))
+    broken = alone / "lotus-collector"
+    broken.write_text("#!/bin/sh\necho GLIBC_9.99 not found >&2\nexit 1\n")
+    broken.chmod(0o755)
+    command = harness.pure_program("--epochs", "10", "--kind", "uneven", data=texts)  # 4 s
+    traced, trace = tracer.run(command)
+    unharmed(harness.run(command), traced)
+    assert not trace.exists()
+    assert len(traced.lotus_lines) == 2, traced.lotus_lines
+    assert str(broken) in traced.lotus_lines[1] and "--drain" in traced.lotus_lines[1]
+    assert harness.run([harness.COLLECTOR, "--drain"], LOTUS_DIR=tracer.segments).code == 0
+    assert harness.Trace(trace).report["batches"]["count"] == 100
+
+
 def test_relative_path_of_the_library(command, bare, tracer):
     """As typed beside the build; the collector is found although it starts elsewhere."""
     tracer.library = pathlib.Path(os.path.relpath(harness.LIBRARY))
