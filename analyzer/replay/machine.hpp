@@ -1,50 +1,72 @@
-// The cores of a machine, shared evenly by what computes. Time in ns, from 0.
+// The cores of a machine, shared by what computes. Time in ns, from 0.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <queue>
 #include <vector>
 
 namespace lotus::analyzer {
 
-// Actors compute or sleep, one thing at a time each. What computes gets a core of its own while there are
-// enough; else all computing threads go equally slower. What sleeps costs nothing.
+// Actors compute or sleep, one thing at a time each. As under Linux, a thread that computes is on one core,
+// and shares it evenly with the others there: of three threads on two cores one runs while two take twice
+// their time. A thread goes where it was, unless another core has less to do; a core that is left with less
+// takes one from the fullest. What sleeps costs nothing. More than 16 cores are taken in groups, each shared
+// by all threads there: they nearly always find a free one.
 class Machine {
  public:
   using Actor = std::uint32_t;
 
-  // `cores` > 0.
-  explicit Machine(double cores) : cores_(cores) {}
+  // `cores` > 0; 1.5: one thread alone runs at full speed, two at three quarters of it.
+  explicit Machine(double cores)
+      : cores_(cores), most_(std::clamp<double>(std::floor(cores), 1, kMostGroups)) {}
 
   double now() const { return now_; }
 
-  // `actor` computes: `threads` threads, `ns` of CPU time each. next() names it when it is done.
+  // `actor` computes: `threads` threads, `ns` of CPU time each. next() names it when all are done.
   void compute(Actor actor, double ns, double threads = 1) {
-    jobs_.push({served_ + ns, order_++, actor, threads});
-    threads_ += threads;
+    if (actor >= homes_.size()) homes_.resize(actor + 1);
+    Home& home = homes_[actor];
+    home.shares = static_cast<std::uint32_t>(std::clamp<double>(threads, 1, most_));
+    for (std::uint32_t i = 0; i < home.shares; ++i) {
+      home.group = emptiest(home.group);
+      start({ns, order_++, actor, threads / home.shares}, groups_[home.group]);
+    }
   }
   // next() names `actor` at `time`, or at once if that is past.
   void wake_at(Actor actor, double time) { timers_.push({time > now_ ? time : now_, order_++, actor, 0}); }
   void sleep(Actor actor, double ns) { wake_at(actor, now_ + ns); }
 
   // Goes on to the next moment when an actor is done, which it names; none: all are idle. Of several at the
-  // same time, the one that began first.
+  // same time, one that computed, and the one that began first.
   std::optional<Actor> next() {
-    const double rate = threads_ > cores_ ? cores_ / threads_ : 1;
-    const double job = jobs_.empty() ? kNever : now_ + (jobs_.top().when - served_) / rate;
-    const double timer = timers_.empty() ? kNever : timers_.top().when;
-    if (job == kNever && timer == kNever) return std::nullopt;
-    const double until = job <= timer ? job : timer;
-    served_ += (until - now_) * rate;
-    now_ = until;
-    return job <= timer ? take(jobs_) : take(timers_);
+    while (true) {
+      const auto group = std::max_element(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
+        return a.first_done < b.first_done;
+      });
+      const double job = group == groups_.end() ? kNever : group->first_done.when;
+      const double timer = timers_.empty() ? kNever : timers_.top().when;
+      if (job == kNever && timer == kNever) return std::nullopt;
+      now_ = std::min(job, timer);
+      if (timer < job) {
+        const Actor actor = timers_.top().actor;
+        timers_.pop();
+        return actor;
+      }
+      const Actor actor = finish_first(*group);
+      balance(*group);
+      if (--homes_[actor].shares == 0) return actor;
+    }
   }
 
  private:
   static constexpr double kNever = 1e300;
+  static constexpr double kMostGroups = 16;
   struct Entry {
-    double when;  // timers: the time; jobs: what each thread has been served by then
+    double when;  // timers: the time; jobs: what their group has served each of its threads by then
     std::uint64_t order;
     Actor actor;
     double threads;
@@ -53,21 +75,81 @@ class Machine {
       return when != other.when ? when > other.when : order > other.order;
     }
   };
-  using Queue = std::priority_queue<Entry>;
+  struct Group {
+    std::vector<Entry> jobs{};
+    double threads = 0;                 // of all jobs
+    double served = 0;                  // ns that a thread that computed here all the time would have got
+    double at = 0;                      // when
+    Entry first_done{kNever, 0, 0, 0};  // in time
+  };
+  struct Home {
+    std::uint32_t shares = 0;  // of what the actor computes, that are not done
+    std::size_t group = 0;     // where the last one began
+  };
 
-  Actor take(Queue& queue) {
-    const Entry entry = queue.top();
-    queue.pop();
-    threads_ -= entry.threads;
-    return entry.actor;
+  static bool emptier(const Group& a, const Group& b) { return a.threads < b.threads; }
+
+  std::size_t emptiest(std::size_t home) {
+    const auto found = std::min_element(groups_.begin(), groups_.end(), emptier);
+    const bool free = found != groups_.end() && found->jobs.empty();
+    if (!free && static_cast<double>(groups_.size()) < most_) {
+      groups_.emplace_back();
+      return groups_.size() - 1;
+    }
+    return emptier(*found, groups_[home]) ? static_cast<std::size_t>(found - groups_.begin()) : home;
   }
 
-  double cores_;
+  double rate(const Group& group) const { return std::min(1.0, cores_ / most_ / group.threads); }
+
+  void serve(Group& group) const {
+    if (!group.jobs.empty()) group.served += (now_ - group.at) * rate(group);
+    group.at = now_;
+  }
+
+  void look_ahead(Group& group) const {
+    const auto first = std::max_element(group.jobs.begin(), group.jobs.end());
+    group.first_done = {kNever, 0, 0, 0};
+    if (first == group.jobs.end()) return;
+    group.first_done = *first;
+    group.first_done.when = now_ + (first->when - group.served) / rate(group);
+  }
+
+  // `job.when`: what it has to compute.
+  void start(Entry job, Group& group) const {
+    serve(group);
+    job.when += group.served;
+    group.threads += job.threads;
+    group.jobs.push_back(job);
+    look_ahead(group);
+  }
+
+  // What it still has to compute goes into `when`.
+  Entry take(Group& group, std::vector<Entry>::iterator job) const {
+    serve(group);
+    Entry taken = *job;
+    taken.when -= group.served;
+    group.jobs.erase(job);
+    group.threads = group.jobs.empty() ? 0 : group.threads - taken.threads;
+    look_ahead(group);
+    return taken;
+  }
+
+  Actor finish_first(Group& group) const {
+    return take(group, std::max_element(group.jobs.begin(), group.jobs.end())).actor;
+  }
+
+  void balance(Group& group) {
+    Group& fullest = *std::max_element(groups_.begin(), groups_.end(), emptier);
+    if (rate(fullest) >= 1 || fullest.threads < group.threads + 2 * fullest.jobs.back().threads) return;
+    start(take(fullest, std::prev(fullest.jobs.end())), group);
+  }
+
+  double cores_, most_;
   double now_ = 0;
-  double served_ = 0;   // ns that a thread that computed all the time would have got
-  double threads_ = 0;  // that compute
   std::uint64_t order_ = 0;
-  Queue jobs_, timers_;
+  std::vector<Group> groups_;  // those that have been in use
+  std::vector<Home> homes_;    // by actor
+  std::priority_queue<Entry> timers_;
 };
 
 }  // namespace lotus::analyzer
