@@ -44,6 +44,7 @@ constinit Workspace workspaces[kMaxSlots] = {};
 constinit std::uint32_t next_stream = 1;
 
 constexpr std::uint64_t kFlushAfterSeconds = 1;
+constexpr std::uint64_t kRestsPerFlush = 100;  // at most: epochs may be tiny, as those of nested loaders
 constinit std::uint64_t flush_after_ticks = 0;
 
 ZSTD_CCtx* make_context(Workspace& workspace) {
@@ -240,6 +241,12 @@ void flush(Thread& thread) {
 void end_batch(Thread& thread) {
   poll_sampler(ticks_now());
   if (thread.last - thread.chunk_start > flush_after_ticks) flush(thread);
+}
+
+void rest(Thread& thread) {
+  const std::uint64_t now = ticks_now();
+  poll_sampler(now);
+  if (thread.slot->events > 0 && now - thread.chunk_start > flush_after_ticks / kRestsPerFlush) flush(thread);
 }
 
 void switch_off(OffReason reason, const char* line) {

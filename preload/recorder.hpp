@@ -85,6 +85,11 @@ void flush(Thread& thread);
 // followed while it grows, and looks for new threads.
 void end_batch(Thread& thread);
 
+// Called where a thread comes to rest: an epoch is over, no task came for seconds. Hands the open chunk on,
+// since the program may do something else for hours, as a notebook's kernel, and its trace is to be looked at
+// now.
+void rest(Thread& thread);
+
 // Stops recording in this process for good.
 void switch_off(OffReason reason, const char* line);
 

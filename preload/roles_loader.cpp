@@ -91,7 +91,7 @@ py::Object* iterator_next(Call& call) {
   leave(span, left);
   if (span.generation == process.generation) {
     if (result == nullptr && left != Kind::leave_error && iterator->id == id) note_exhausted(*iterator);
-    if (Thread* thread = current_thread()) end_batch(*thread);
+    if (Thread* thread = current_thread()) result != nullptr ? end_batch(*thread) : rest(*thread);
   }
   return result;
 }
@@ -177,6 +177,8 @@ py::Object* pin_step(Call& call) {
   py::Object* result = call.run();
   if (result != nullptr && here.pinned && here.getting != nullptr)
     point<Kind::pin_queued>(here.getting->id, here.getting->reset, here.pinned_batch);
+  // It returns as well when nothing came for seconds.
+  if (Thread* thread = current_thread()) here.pinned ? end_batch(*thread) : rest(*thread);
   return result;
 }
 

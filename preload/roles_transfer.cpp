@@ -73,11 +73,19 @@ py::Object* send_bytes(Call& call) {
   const Span span = enter<Kind::send>(here.feeder_batch);
   py::Object* result = call.run();
   leave(span, how_left(result));
+  if (Thread* thread = current_thread()) end_batch(*thread);
   return result;
 }
 
 py::Object* queue_get(Call& call) {
-  if (here.getting == nullptr || here.receiving.begun) return call.run();
+  if (here.getting == nullptr || here.receiving.begun) {
+    py::Object* result = call.run();
+    // A worker that got no task for seconds: its loader's next epoch may be long in coming.
+    if (result == nullptr && here.worker != nullptr && here.context == nullptr) {
+      if (Thread* thread = current_thread()) rest(*thread);
+    }
+    return result;
+  }
   Receiving receiving;
   const Span span = enter<Kind::receive>(here.getting->id);
   py::Object* result = nullptr;

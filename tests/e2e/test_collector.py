@@ -128,3 +128,22 @@ def test_trace_can_be_read_while_it_grows(tracer, texts):
     ended = harness.Trace(trace).report
     assert running["trace"]["truncated"] is True and ended["trace"]["truncated"] is False
     assert 0 < running["batches"]["count"] <= ended["batches"]["count"] == 80
+
+
+@pytest.mark.parametrize("options", [(), ("--persistent",)], ids=["new workers", "persistent workers"])
+def test_epoch_that_is_over_is_in_the_trace(options, tracer):
+    """The program lives on and does nothing, and so do its workers."""
+    trace = tracer.directory / "x.lotus"
+    process = subprocess.Popen([str(word) for word in harness.program("resting", *options)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               env=harness.clean_environment(**tracer.environment(LOTUS_OUTPUT=trace)))
+    assert process.stdout.readline() == b"over\n"
+
+    def whole():
+        report = harness.Trace(trace).report if trace.exists() else None
+        return report and (report["batches"]["count"], report["wait"]["count"]) == (10, 10)
+
+    harness.wait_until(whole, "all batches to be in the trace")
+    assert process.poll() is None
+    process.communicate()
+    assert process.returncode == 0
