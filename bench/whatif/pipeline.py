@@ -1,7 +1,8 @@
 """A pipeline of which every cost and every setting of the loader can be chosen: what bench/whatif/compare runs.
 
 With --data, photographs are loaded and cropped; without, all operations sleep, so that two cores serve any
-number of workers. A training step sleeps, as one on a GPU does, or with --compute it computes. Prints what it measured itself: images/s, and the share of the time spent in the loader, in percent.
+number of workers. A training step sleeps, as one on a GPU does, or with --compute it computes. Prints what it
+measured itself: images/s, and the share of the time spent in the loader, in percent.
 """
 import argparse
 import random
@@ -62,25 +63,14 @@ def photographs(directory):
                                              T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])]))
 
 
-def computing(seconds):
-    """A training step that computes for that long if it has a core of its own: a function."""
+def computing(turns):
+    """A training step that computes: a function. It is the same in each run, however fast the machine is just then."""
     weights = torch.randn(64 << 10, requires_grad=True)  # no matrices: a BLAS may have threads of its own
-
-    def once():
-        weights.tanh().mean().backward()
-        weights.grad = None
-
-    once()
-    times = []
-    for _ in range(50):
-        before = time.thread_time()
-        once()
-        times.append(time.thread_time() - before)
-    turns = max(1, round(seconds / sorted(times)[25]))
 
     def step(factor):
         for _ in range(turns * factor):
-            once()
+            weights.tanh().mean().backward()
+            weights.grad = None
 
     return step
 
@@ -97,7 +87,7 @@ def main():
     parser.add_argument("--decode", type=float, default=5, help="ms of a sample")
     parser.add_argument("--augment", type=float, default=5, help="ms of a sample")
     parser.add_argument("--step", type=float, default=20, help="ms of a training step")
-    parser.add_argument("--compute", action="store_true", help="it computes")
+    parser.add_argument("--compute", type=int, metavar="TURNS", help="it computes this often, instead")
     parser.add_argument("--every", type=int, default=0, help="each so-manyth step takes ten times as long")
     options = parser.parse_args()
     random.seed(0)
@@ -114,7 +104,7 @@ def main():
         transforms = [Decode(options.decode / 1e3), Augment(options.augment / 1e3)]
         dataset = Sleeping(SAMPLES * options.batches, Compose(transforms))
     loader = DataLoader(dataset, batch_size=SAMPLES, shuffle=True, num_workers=options.workers, **more)
-    step = computing(options.step / 1e3) if options.compute else lambda factor: time.sleep(options.step / 1e3 * factor)
+    step = computing(options.compute) if options.compute else lambda factor: time.sleep(options.step / 1e3 * factor)
     begin, stepping = time.perf_counter(), 0
     for _ in range(options.epochs):
         for number, _ in enumerate(loader):

@@ -26,8 +26,11 @@ class Unavailable(Exception):
 
 def told(*command, **options):
     """Runs it; returns its output, or raises Unavailable with the last lines of it."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          errors="replace", **options)
+    try:
+        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", **options)
+    except FileNotFoundError:
+        raise Unavailable(f"{command[0]} is missing; tools/packages names the package") from None
     if done.returncode != 0:
         lines = [line for line in done.stdout.splitlines() if line.strip()]
         raise Unavailable(f"`{' '.join(str(word) for word in command[:6])} …` failed: {' / '.join(lines[-3:])}")
