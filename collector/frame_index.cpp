@@ -42,6 +42,7 @@ FrameIndex::FrameIndex(std::vector<IndexEntry> known, const std::string& trace)
 void FrameIndex::append(std::span<const IndexEntry> entries) {
   // Tried once a block: where it fails, it may fail for long.
   const std::size_t blocks = recent_.size() / kIndexBlock;
+  recent_.reserve(kIndexBlock + entries.size());  // once: growing by copies would leave megabytes of holes
   recent_.insert(recent_.end(), entries.begin(), entries.end());
   if (recent_.size() / kIndexBlock > blocks) put_by();
 }
@@ -53,7 +54,9 @@ void FrameIndex::put_by() {
   const auto bytes = bytes_of(std::span(recent_).first(whole));
   if (!file_ || !write_at(file_.get(), bytes, in_file_ * sizeof(IndexEntry))) return;
   in_file_ += whole;
-  recent_ = std::vector<IndexEntry>(recent_.begin() + static_cast<std::ptrdiff_t>(whole), recent_.end());
+  recent_.erase(recent_.begin(), recent_.begin() + static_cast<std::ptrdiff_t>(whole));
+  if (recent_.capacity() > 2 * kIndexBlock)
+    recent_.shrink_to_fit();  // they were those of an earlier collector
 }
 
 bool FrameIndex::visit(const std::function<void(std::span<const IndexEntry>)>& take) const {
