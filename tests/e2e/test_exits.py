@@ -15,11 +15,8 @@ BATCHES = 8 + 5  # handed out: the first epoch and five of the second
 def test_end(how, pair, photos):
     run = pair(how, harness.program("exits", "--how", how, data=photos))
     assert run.bare.code == CODES[how]
-    if how == "kill-worker":  # a server's worker, which is not the program's child, is missed some batches later
-        printed = sorted((run.bare.stdout.splitlines(), run.traced.stdout.splitlines()), key=len)
-        assert run.traced.code == run.bare.code and printed[1][:len(printed[0])] == printed[0]
-    else:
-        checks.same(run)
+    checks.same(run)
+    # A server's worker, which is not the program's child, is missed later: then more was printed.
     handed_out = max(BATCHES, len(run.traced.stdout.splitlines()))
     assert run.trace.report["wait"]["count"] >= handed_out
     consumed = [row for row in run.trace.batches if row["consumed_at_ns"] is not None]
