@@ -1,5 +1,6 @@
 """DataLoaders in the ways in which they can be used; --case says which."""
 import functools
+import gc
 import multiprocessing
 import os
 import signal
@@ -84,6 +85,7 @@ def raising():
         train(loader_of(dataset))
     except ValueError as error:
         print(str(error).splitlines()[0], "|", str(error).splitlines()[-1])
+    gc.collect()  # the dead loader's iterator; else the next workers inherit it, and both complain of it, mixed, when they free it
     truth.flush()
     train(loader_of(made.Tensors(), "again"), "again")
 
