@@ -35,9 +35,9 @@ std::string where_it_is(pid_t pid) {
 // The wait status of a child that ends. One that does not within the time is killed, and the test says so.
 int reap(pid_t child) {
   pollfd ended{static_cast<int>(syscall(SYS_pidfd_open, child, 0)), POLLIN, 0};
-  if (ended.fd < 0) throw std::runtime_error("no child " + std::to_string(child));
-  const bool late = poll(&ended, 1, kLongestWait) == 0;
-  close(ended.fd);
+  // Without a descriptor to look with (some tests leave none) there is no limit.
+  const bool late = ended.fd >= 0 && poll(&ended, 1, kLongestWait) == 0;
+  if (ended.fd >= 0) close(ended.fd);
   const std::string where = late ? where_it_is(child) : "";
   if (late) kill(child, SIGKILL);
   int status = 0;
