@@ -28,16 +28,14 @@ Salvage salvage_chunks(const Segment& segment) {
   for (std::uint32_t i = 0; i < header.slot_count; ++i) {
     SalvagedChunk chunk{segment.slot(i), {}, 0};
     const ThreadSlot& slot = chunk.slot;
-    if (slot.state != kTaken || slot.used == 0) continue;
-    if (slot.used > header.chunk_bytes || slot.stream == 0 || slot.sequence == 0) {
-      ++salvage.damaged;
-      continue;
-    }
+    if (slot.state != kTaken) continue;
+    const bool numbered = slot.stream != 0 && slot.sequence != 0;
+    if (slot.used > header.chunk_bytes || (slot.used > 0 && !numbered)) ++salvage.damaged;
+    if (slot.used > header.chunk_bytes || !numbered) continue;
     const std::uint8_t* const bytes = segment.chunk(i);
     chunk.records.assign(bytes, bytes + slot.used);
     keep_whole_records(chunk);
-    const bool tells = chunk.events > 0 || slot.lost_before > 0;
-    if (tells && !segment.torn()) salvage.chunks.push_back(std::move(chunk));
+    if (!segment.torn()) salvage.chunks.push_back(std::move(chunk));
   }
   return salvage;
 }

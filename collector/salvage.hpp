@@ -20,8 +20,8 @@ struct Salvage {
   std::uint32_t damaged = 0;  // slots whose values make no sense
 };
 
-// Reads the open chunks of every thread slot. The process must be dead: only then do bytes and `used`
-// belong together.
+// Reads the open chunks of every thread slot, also those without a record: their numbers say how many were
+// handed on. The process must be dead: only then do bytes and `used` belong together.
 Salvage salvage_chunks(const Segment& segment);
 
 }  // namespace lotus::collector

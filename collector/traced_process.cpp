@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "clock.hpp"
-#include "salvage.hpp"
 
 namespace lotus::collector {
 namespace {
@@ -263,11 +262,19 @@ bool TracedProcess::is_new(std::uint32_t stream, std::uint64_t sequence) {
   return true;
 }
 
+// An open chunk without a record says by its number that others came before it. Where they are not in the
+// file, its end was cut off after they had been given back.
+bool TracedProcess::says_something(const SalvagedChunk& chunk) const {
+  if (chunk.events > 0 || chunk.slot.lost_before > 0) return true;
+  const auto last = sequences_.find(chunk.slot.stream);
+  return chunk.slot.sequence - 1 > (last == sequences_.end() ? 0 : last->second);
+}
+
 void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) {
   const Salvage salvage = salvage_chunks(*segment_);
   salvaged_ = 0;  // this may be the second try
   for (const SalvagedChunk& chunk : salvage.chunks) {
-    if (!is_new(chunk.slot.stream, chunk.slot.sequence)) continue;
+    if (!says_something(chunk) || !is_new(chunk.slot.stream, chunk.slot.sequence)) continue;
     FrameHeader header = frame_header(FrameType::chunk, number_);
     header.flags = kSalvaged;
     header.stream = chunk.slot.stream;

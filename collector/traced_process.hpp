@@ -10,6 +10,7 @@
 
 #include "definition_frames.hpp"
 #include "process_watch.hpp"
+#include "salvage.hpp"
 #include "segment.hpp"
 #include "stacks/process_stacks.hpp"
 #include "trace_file.hpp"
@@ -93,6 +94,7 @@ class TracedProcess {
   // Since the last time that it was asked.
   Filling filling();
   bool is_new(std::uint32_t stream, std::uint64_t sequence);
+  bool says_something(const SalvagedChunk& chunk) const;
   void write_definitions(TraceFile& file, Packer& packer, const DefinitionBody& body,
                          std::uint64_t position) const;
 

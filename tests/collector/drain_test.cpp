@@ -235,6 +235,38 @@ TEST_CASE("what was written before a tail was moved is not written again") {
   CHECK(trace.definitions()[1] == up_to(2));
 }
 
+TEST_CASE(
+    "chunks that the trace lost with its end leave a gap, also where their thread recorded nothing more") {
+  for (const bool more : {false, true}) {
+    CAPTURE(more);
+    const Place place;
+    auto segment = place.own_segment();
+    ThreadWriter thread(*segment, 0, 1);
+    for (std::uint64_t i = 1; i <= 300; ++i) {
+      thread.record(i);
+      if (i % 100 == 0) thread.flush();
+    }
+    drain(place.segments.path());
+    const Trace whole = read_trace(place.output);
+    CHECK(serials_of(whole) == up_to(300));
+    std::uint64_t end = 0;
+    for (const Frame& frame : whole.frames)
+      if (frame.header.type == FrameType::chunk && frame.header.sequence == 3) end = frame.offset;
+    REQUIRE(end > 0);
+    REQUIRE(truncate(place.output.c_str(), static_cast<off_t>(end)) == 0);
+    if (more) thread.record(301);
+    segment->header().finished = 1;
+    drain(place.segments.path());
+    const Trace trace = read_trace(place.output);
+    CHECK(what_is_wrong(trace) == "");
+    std::vector<std::uint64_t> sequences;
+    for (const Frame& frame : trace.frames)
+      if (frame.header.type == FrameType::chunk) sequences.push_back(frame.header.sequence);
+    CHECK(sequences == std::vector<std::uint64_t>{1, 2, 4});
+    CHECK(serials_of(trace).size() == (more ? 201 : 200));
+  }
+}
+
 TEST_CASE("a segment whose process is in the trace already is only deleted") {
   const Place place;
   auto segment = place.dead_segment();
