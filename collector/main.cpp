@@ -1,5 +1,6 @@
 // lotus-collector: reads the options, readies the process, and runs the collector.
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 namespace {
 
 using namespace lotus::collector;
+
+constexpr int kLargeBlock = 256 << 10;  // bytes
 
 // So that no trace file gets the number of a standard stream that the starter had closed.
 void open_standard_streams() {
@@ -35,6 +38,9 @@ void ready_process(Mode mode) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // then the write fails, which is handled
   raise_open_files();
+  // What a burst of processes made grow is given back, whatever came to lie behind it on the heap. Left
+  // alone, the threshold follows the largest block that was ever freed.
+  mallopt(M_MMAP_THRESHOLD, kLargeBlock);
   // Holds no directory that somebody may want to unmount.
   if (mode == Mode::autostart && chdir("/") != 0) return;
 }

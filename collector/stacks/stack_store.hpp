@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <lotus/codec.hpp>
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -67,11 +68,14 @@ class StackStore {
   StackId child(StackId parent, LocationId location);
 
   Binaries& binaries_;
-  std::unordered_map<std::uint64_t, Location> native_;        // by common address
-  std::map<std::string, LocationId> python_;                  // by name, file and line
-  std::unordered_map<std::uint64_t, StackId> stacks_;         // by parent and location
-  std::unordered_map<std::string, std::uint32_t> functions_;  // by binary, name, file and line
-  std::unordered_map<LocationId, std::uint64_t> restored_;    // binary and offset of an earlier collector's
+  // What stays as long as the trace grows has blocks of its own. Among what comes and goes with each process,
+  // each node would break a hole that nothing of a process fits into again.
+  std::pmr::unsynchronized_pool_resource lasting_;
+  std::pmr::unordered_map<std::uint64_t, Location> native_{&lasting_};  // by common address
+  std::map<std::string, LocationId> python_;                            // by name, file and line
+  std::pmr::unordered_map<std::uint64_t, StackId> stacks_{&lasting_};   // by parent and location
+  std::unordered_map<std::string, std::uint32_t> functions_;            // by binary, name, file and line
+  std::unordered_map<LocationId, std::uint64_t> restored_;  // binary and offset of an earlier collector's
   std::unordered_map<std::uint32_t, std::string> restored_python_;  // its Python functions, by function id
   std::uint32_t last_location_ = 0, last_stack_ = 0, last_function_ = 0, last_binary_ = 0;
   BinaryId unknown_ = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <lotus/snapshot.hpp>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <unordered_map>
 
@@ -77,7 +78,8 @@ class UnwindRules {
 
   Binaries& binaries_;
   std::unique_ptr<Machine> machine_;
-  std::unordered_map<std::uint64_t, UnwindRule, Mix> rules_;
+  std::pmr::unsynchronized_pool_resource lasting_;  // for the same reason as in StackStore
+  std::pmr::unordered_map<std::uint64_t, UnwindRule, Mix> rules_{&lasting_};
   std::uint64_t reads_left_ = 0;  // for this snapshot
   UnwindRule not_kept_;
 };
