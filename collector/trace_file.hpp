@@ -1,6 +1,6 @@
 // The end of a trace file that grows. Frames are gathered into a batch, and a batch is written with one
-// write: a reader sees whole frames only. A batch that could not be written leaves no trace, neither in
-// the file nor here.
+// write: a reader sees whole frames, but while it is being written. A batch that could not be written leaves
+// no trace, neither in the file nor here.
 #pragma once
 
 #include <cstdint>

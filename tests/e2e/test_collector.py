@@ -137,13 +137,16 @@ def test_epoch_that_is_over_is_in_the_trace(options, tracer):
     process = subprocess.Popen([str(word) for word in harness.program("resting", *options)], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                env=harness.clean_environment(**tracer.environment(LOTUS_OUTPUT=trace)))
-    assert process.stdout.readline() == b"over\n"
 
     def whole():
         report = harness.Trace(trace).report if trace.exists() else None
         return report and (report["batches"]["count"], report["wait"]["count"]) == (10, 10)
 
-    harness.wait_until(whole, "all batches to be in the trace")
-    assert process.poll() is None
-    process.communicate()
-    assert process.returncode == 0
+    try:
+        assert process.stdout.readline() == b"over\n"
+        harness.wait_until(whole, "all batches to be in the trace")
+        assert process.poll() is None
+        process.communicate()
+        assert process.returncode == 0
+    finally:
+        process.kill()
