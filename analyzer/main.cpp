@@ -1,6 +1,9 @@
 // lotus-analyze: reads traces. Exit codes: 0 done, 1 the trace is unusable, 2 wrong usage.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -38,10 +41,15 @@ int run(const Run& work) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Jupyter starts programs with it ignored; who reads only our first lines needs no complaint.
+  std::signal(SIGPIPE, SIG_DFL);
   CLI::App app("Reads Lotus traces: where the time of an ML input pipeline goes.", "lotus-analyze");
   app.set_version_flag("--version", "lotus-analyze " LOTUS_VERSION);
   app.require_subcommand(1);
   app.footer("With no TRACE, a command reads the newest *.lotus in the working directory.");
+  app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
+    return fmt::format("lotus-analyze: {}; --help says more\n", escaped(error.what()));
+  });
   Run work;
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(command.name, command.synopsis);

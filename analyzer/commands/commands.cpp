@@ -87,6 +87,13 @@ bool is_copy(const fs::path& path) {
   return kind == ".recovered" || kind == ".redacted";
 }
 
+// Also x.lotus.1, to which a collector turns where somebody else's x.lotus stands.
+bool is_trace(const fs::path& path) {
+  const std::string kind = path.extension().string();
+  const bool number = kind.size() > 1 && kind.find_first_not_of("0123456789", 1) == std::string::npos;
+  return kind == kTraceSuffix || (number && path.stem().extension() == kTraceSuffix);
+}
+
 // Copies only where there is nothing else.
 std::string newest_here() {
   std::string newest;
@@ -95,7 +102,7 @@ std::string newest_here() {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(".", error)) {
     std::error_code ignored;
-    if (entry.path().extension() != kTraceSuffix || !entry.is_regular_file(ignored)) continue;
+    if (!is_trace(entry.path()) || !entry.is_regular_file(ignored)) continue;
     const auto written = entry.last_write_time(ignored);
     const bool better = is_copy(entry.path()) == copy ? written > latest : copy;
     if (!newest.empty() && !better) continue;
@@ -115,9 +122,10 @@ void tell_what_is_missing(const Trace& trace, const Reading& reading) {
   if (damaged > 0)
     text += fmt::format("{} are damaged and left out; ", human_bytes(static_cast<double>(damaged)));
   if (trace.truncated())
-    text +=
-        "not complete: its collector still writes, or was killed, or the file was cut off; names of native "
-        "functions are written last; ";
+    text += is_being_written(trace.source.path())
+                ? "it is still being written: some seconds and the names of native functions come later; "
+                : "not complete: its collector was killed, or the file was cut off; what is left in shared "
+                  "memory, lotus-collector --drain adds; ";
   text += "lotus-analyze info says more\n";
   std::fputs(text.c_str(), stderr);
 }

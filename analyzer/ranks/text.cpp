@@ -22,7 +22,7 @@ std::string ranks_table(const RankFindings& findings, const Terminal& terminal) 
   Table table({{"rank"},
                {.title = "host", .right = false, .importance = 5},
                {.title = "pid", .importance = 6},
-               {.title = "workers", .importance = 4},
+               {.title = "workers started", .importance = 4},
                {.title = "batches", .importance = 3},
                {"images/s"},
                {.title = "batch (T1)", .importance = 1},

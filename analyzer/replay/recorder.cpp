@@ -182,7 +182,10 @@ void Recorder::on_next(const Span& span) {
 void Recorder::on_batch(const Batch& batch) {
   if (batch.key.training == nullptr || batch.key.iterator == 0) return;
   RawEpoch& epoch = epoch_of(*batch.key.training, batch.key.iterator, batch.key.reset);
-  if (batch.consumed != kUnknown) epoch.images += static_cast<double>(batch.samples);
+  if (batch.consumed != kUnknown) {
+    ++(batch.fetched == Fetched::unknown ? epoch.unseen : epoch.seen);
+    epoch.images += static_cast<double>(batch.samples);
+  }
   if (RawBatch* const row = batch_of(epoch, batch.key.batch)) row->batch = batch;
 }
 

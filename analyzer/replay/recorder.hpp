@@ -29,7 +29,8 @@ struct RawEpoch {
   std::vector<RecordedStep> steps;
   Iteration iteration;
   std::uint64_t consumed = 0, cpu_before_step = kUnknown, received = kUnknown;
-  double images = 0, next = 0, get = 0, finish = 0;  // sums of ns; get: inside of __next__
+  std::uint64_t seen = 0, unseen = 0;  // batches that training got, by whether their making is in the trace
+  double images = 0, next = 0, get = 0, finish = 0;  // of those seen; sums of ns; get: inside of __next__
   bool finished = false, kept = true;
 };
 

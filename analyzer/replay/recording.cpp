@@ -63,7 +63,10 @@ std::uint64_t begin_of(const EpochOf& of) {
 void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   const RawEpoch& raw = *of.raw;
   Achieved& achieved = recording_.achieved;
-  achieved.images += raw.images;
+  // A batch whose making is missing is taken to be as large as the others.
+  const auto seen = static_cast<double>(std::max<std::uint64_t>(1, raw.seen));
+  achieved.images += raw.images * (1 + static_cast<double>(raw.unseen) / seen);
+  recording_.unseen += raw.unseen;
   const auto loop = static_cast<double>(trace_.clock.duration_ns(raw.iteration.ticks()));
   achieved.time += ns(begun, raw.iteration.first) + loop;
   achieved.loop += loop;

@@ -94,6 +94,7 @@ struct Recording {
   std::vector<RecordedOp> ops;
   std::vector<RecordedEpoch> epochs;
   std::uint64_t batches = 0;     // that training got in all epochs
+  std::uint64_t unseen = 0;      // of them, those whose making is not in the trace
   std::uint64_t all_epochs = 0;  // also those that are not kept
   std::vector<double>
       slowness;  // by worker: its fetches' length relative to the other workers'; 1: no outlier
@@ -104,6 +105,8 @@ struct Recording {
   bool step_cpu_known = true;
 
   std::uint64_t kept() const;
+  // Enough of the making of the batches is in the trace for a replay to mean something.
+  bool seen() const { return unseen * 10 <= batches; }
 };
 
 // Fewer batches than this are no ground for a replay.

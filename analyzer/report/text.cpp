@@ -37,7 +37,7 @@ std::string context_text(const Findings& f, const Terminal& terminal) {
   std::string files = escaped(f.files.front());
   if (f.files.size() > 1) files += fmt::format(" and {} more", f.files.size() - 1);
   const std::string facts =
-      fmt::format("{}: {} process{}, {} worker{}, {}, {} events", files, f.processes,
+      fmt::format("{}: {} process{}, {} worker{} started, {}, {} events", files, f.processes,
                   f.processes == 1 ? "" : "es", f.workers.size(), f.workers.size() == 1 ? "" : "s",
                   human_time(f.duration), human_count(f.quality.events));
   std::set<std::uint64_t> ranks;
@@ -51,9 +51,9 @@ std::string context_text(const Findings& f, const Terminal& terminal) {
 std::string section(const Terminal& terminal, const std::string& title, const std::string& note,
                     const std::string& body) {
   if (body.empty()) return {};
-  std::string heading = terminal.styled(Style::bold, title);
-  const std::string rest = note.empty() ? "" : shortened("  " + note, terminal.width - display_width(title));
-  return "\n" + heading + terminal.styled(Style::dim, rest) + "\n" + body;
+  const std::string rest =
+      note.empty() ? "" : wrapped(title + "  " + note, terminal.width, 2).substr(title.size());
+  return "\n" + terminal.styled(Style::bold, title) + terminal.styled(Style::dim, rest) + "\n" + body;
 }
 
 }  // namespace

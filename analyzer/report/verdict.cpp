@@ -41,6 +41,15 @@ std::string about_gaps(const Findings& findings) {
   return fmt::format("; another {} of the loop is missing from the trace", human_time(missing));
 }
 
+// Workers hand on what they recorded a while after training has used it, or their records are lost.
+std::string about_unseen(const Findings& findings) {
+  if (findings.recordings.empty() || findings.recordings.front().seen()) return {};
+  const Recording& recording = findings.recordings.front();
+  return fmt::format("; how {} of its {} batches were made is not in the trace{}",
+                     human_count(recording.unseen), human_count(recording.batches),
+                     findings.quality.truncated ? ", perhaps not yet" : "");
+}
+
 std::string head(const Findings& findings, const Verdict& verdict) {
   const std::string share = human_percent(*verdict.waited_percent);
   const std::string times = fmt::format("({} of {})", human_time(findings.next), human_time(findings.loop));
@@ -103,18 +112,24 @@ std::string what_to_make_cheaper(const Findings& findings) {
   return op == nullptr ? "the preprocessing" : escaped(op->op.name);
 }
 
+// Behind this number, a batch takes so much longer than a step that no number of workers is an advice.
+constexpr std::uint64_t kMostToAdvise = 64;
+
+std::string keeping_up(std::uint64_t needed) {
+  return needed > kMostToAdvise ? std::string("no number of them would keep up")
+                                : fmt::format("keeping up would take {}", needed);
+}
+
 std::string beyond_cores(const Findings& findings, std::uint64_t present, std::uint64_t needed) {
   const std::uint64_t most = servable_workers(findings);
   const std::string cores = fmt::format("{} core{}", findings.cores, findings.cores == 1 ? "" : "s");
   const std::string cheaper = what_to_make_cheaper(findings);
   if (present < most)
     return fmt::format(
-        "more workers help only up to {}, which fill the {} of this machine, and keeping up would take {}: "
-        "make {} cheaper as well",
-        most, cores, needed, cheaper);
-  return fmt::format(
-      "more workers would not help, {} already fill the {} and keeping up would take {}: make {} cheaper",
-      present, cores, needed, cheaper);
+        "more workers help only up to {}, which fill the {} of this machine, and {}: make {} cheaper as well",
+        most, cores, keeping_up(needed), cheaper);
+  return fmt::format("more workers would not help, {} already fill the {} and {}: make {} cheaper", present,
+                     cores, keeping_up(needed), cheaper);
 }
 
 std::string about_no_workers(const Findings& findings, std::uint64_t needed) {
@@ -122,7 +137,7 @@ std::string about_no_workers(const Findings& findings, std::uint64_t needed) {
   const std::string start =
       fmt::format("the training process makes its batches itself: num_workers={}", std::min(needed, most));
   if (needed <= most) return start + " would make them meanwhile";
-  return start + fmt::format(" would use all cores, keeping up would take {}", needed);
+  return start + fmt::format(" would use all cores, {}", keeping_up(needed));
 }
 
 std::string about_evenness(const LoaderFinding& loader, std::uint64_t present) {
@@ -203,8 +218,8 @@ Verdict verdict_of(const Findings& findings) {
       verdict.diagnosis ? verdict.diagnosis->advice.front().message : advice(findings, verdict, *worst);
   const bool told =
       verdict.diagnosis && verdict.diagnosis->cause == Cause::op;  // the advice names the operation
-  verdict.message = head(findings, verdict) + about_gaps(findings) + (told ? "" : about_op(findings)) +
-                    about_loader(findings, *worst) + "; " + what + ".";
+  verdict.message = head(findings, verdict) + about_gaps(findings) + about_unseen(findings) +
+                    (told ? "" : about_op(findings)) + about_loader(findings, *worst) + "; " + what + ".";
   return verdict;
 }
 

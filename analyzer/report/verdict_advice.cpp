@@ -15,9 +15,11 @@ namespace {
 
 // Where training hardly waits, small gains are not worth a change.
 constexpr double kWorthwhileUnwaitedPercent = 10;
-constexpr double kIdleOfLoader = 0.4;   // of the fetch: reading, not computing
-constexpr double kDominantOp = 0.6;     // of the fetch
-constexpr double kAlmostBest = 0.98;    // the smallest change that reaches this much of the best is taken
+constexpr double kIdleOfLoader = 0.4;  // of the fetch: reading, not computing
+constexpr double kDominantOp = 0.6;    // of the fetch
+constexpr double kAlmostBest = 0.98;   // the smallest change that reaches this much of the best is taken
+constexpr double kMuchMore =
+    0.9;  // a change that gives this much of the best is told before it if it costs less
 constexpr double kSlowWorker = 1.3;     // times the others
 constexpr double kStartupShare = 0.15;  // of the epochs
 constexpr std::uint64_t kMostWorkers = 32;
@@ -80,8 +82,10 @@ class Examination {
   double top_share_ = 0, storage_share_ = 0;  // of the fetch
 };
 
+// Beyond the run as recorded and as replayed: what does not reach the former is no gain, however far below it
+// the replay may lie.
 double Examination::gain_of(const Question& question) const {
-  const double now = replay_.replayed().achieved.images_per_s();
+  const double now = std::max(replay_.replayed().achieved.images_per_s(), recording_.achieved.images_per_s());
   return now > 0 ? 100 * (replay_.ask(question).achieved.images_per_s() / now - 1) : 0;
 }
 
@@ -254,6 +258,9 @@ Cause Examination::cause() const {
   for (const auto& candidate : candidates_)
     if (std::string_view(candidate.action) != "train_step") best = std::max(best, candidate.gain);
   if (recording_.achieved.waited_percent() < kInputBoundPercent && best < enough) return cause_of_no_gain();
+  // Keeping the workers is one word: it is told first where nothing gains much more.
+  const double by_keeping = gain_of("persistent");
+  if (by_keeping >= enough && 100 + by_keeping >= kMuchMore * (100 + best)) return Cause::startup;
   if (starting_dominates()) return Cause::startup;
   if (loader_.workers == 0) return Cause::workers;
   if (gain_of("slow_worker") >= enough) return Cause::slow_worker;
@@ -273,6 +280,7 @@ Cause Examination::cause() const {
   if (gain_of("prefetch") >= enough && gain_of("prefetch") >= kAlmostBest * by_workers) return Cause::uneven;
   if (by_workers >= enough) return Cause::workers;
   if (gain_of("op") >= enough) return Cause::op;
+  if (gain_of("prefetch") >= enough || gain_of("in_order") >= enough) return Cause::uneven;
   return gain_of("transfer") >= enough ? Cause::transfer : cause_of_no_gain();
 }
 
@@ -360,7 +368,8 @@ Diagnosis Examination::diagnose() {
   diagnosis.rate_error_percent = replay_.rate_error_percent();
   diagnosis.waited_error = replay_.waited_error();
   diagnosis.cause = cause();
-  const std::string_view wanted = action_for(diagnosis.cause);
+  std::string_view wanted = action_for(diagnosis.cause);
+  if (diagnosis.cause == Cause::uneven && gain_of("in_order") > gain_of("prefetch")) wanted = "in_order";
   std::stable_sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) {
     const bool first = a.action == wanted;
     const bool second = b.action == wanted;
@@ -386,7 +395,7 @@ Diagnosis Examination::diagnose() {
 }  // namespace
 
 std::optional<Diagnosis> diagnosis_of(const Recording& recording) {
-  if (recording.kept() < kFewestToReplay) return std::nullopt;
+  if (recording.kept() < kFewestToReplay || !recording.seen()) return std::nullopt;
   return Examination(recording).diagnose();
 }
 

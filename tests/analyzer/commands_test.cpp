@@ -1,6 +1,7 @@
 // The program as its users run it.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,7 +120,10 @@ TEST_CASE("help and version") {
 TEST_CASE("wrong usage is exit code 2") {
   CHECK(run("").code == 2);
   CHECK(run("nonsense").code == 2);
-  CHECK(run("report --nonsense").code == 2);
+  const Outcome option = run("report --nonsense");
+  CHECK(option.code == 2);
+  CHECK(option.text.starts_with("lotus-analyze: "));
+  CHECK(says(option, "--nonsense"));
   CHECK(run("batches --json --csv").code == 2);
   const TemporaryFile file(one_batch("/a"));
   const Outcome op = run("map --op nonsense " + file.path());
@@ -174,7 +178,32 @@ TEST_CASE("without a name the newest trace of the working directory is read") {
   CHECK(says(run("report", inside), "new.lotus"));
   CHECK(run("timeline", inside).code == 0);
   CHECK(fs::exists(directory + "/new.lotus.json"));
+  fs::copy_file(file.path(), directory + "/new.lotus.2");  // where somebody else's new.lotus stood
+  fs::copy_file(file.path(), directory + "/new.lotus.old");
+  CHECK(says(run("report", inside), "new.lotus.2: "));
   fs::remove_all(directory);
+}
+
+TEST_CASE("a reader who has seen enough is no error, not even where SIGPIPE is ignored") {
+  MadeTrace made;
+  ThreadWriter thread(made, 1, 1);
+  for (int i = 0; i < 20'000; ++i) span<Kind::op>(thread, 3, 4, 1);  // much more than a pipe holds
+  thread.flush();
+  made.close();
+  const TemporaryFile file(made.bytes);
+  const Outcome outcome = run("dump " + file.path() + " | head -1", "trap '' PIPE;");
+  CHECK(outcome.code == 0);
+  CHECK(std::count(outcome.text.begin(), outcome.text.end(), '\n') == 1);
+}
+
+TEST_CASE("a trace that ends too soon: whether it is still being written, and where the rest may be") {
+  const Bytes whole = one_batch("/a");
+  const TemporaryFile file(Bytes(whole.begin(), whole.end() - 200));
+  CHECK(says(run("report " + file.path()), "lotus-collector --drain"));
+  const int held = ::open(file.path().c_str(), O_RDWR);
+  REQUIRE(::flock(held, LOCK_EX) == 0);
+  CHECK(says(run("report " + file.path()), "it is still being written"));
+  ::close(held);
 }
 
 TEST_CASE("nasty paths: one line each, no control characters, no line too wide, valid JSON") {

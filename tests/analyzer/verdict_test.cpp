@@ -63,6 +63,8 @@ TEST_CASE("the verdict follows from its numbers") {
 
   CHECK(says(verdict({2, 2, 400, 100, 0.41}), "2 already fill the 2 cores"));
   CHECK(says(verdict({2, 3, 400, 100, 0.41}), "only up to 3, which fill the 3 cores"));
+  CHECK(says(verdict({2, 2, 400, 7, 0.41}), "keeping up would take 58"));
+  CHECK(says(verdict({2, 2, 400, 1, 0.41}), "no number of them would keep up"));
   CHECK(says(verdict({0, 16, 400, 100, 0.8}), "num_workers=4"));
   CHECK(says(verdict({0, 2, 400, 100, 0.8}), "num_workers=2 would use all cores"));
   CHECK(says(verdict({8, 16, 400, 100, 0.2}), "8 workers are enough on average"));
@@ -92,6 +94,20 @@ TEST_CASE("with several loaders the one that was waited for most is named") {
   const Verdict verdict = verdict_of(f);
   CHECK(says(verdict, "of 2 loaders, 2 (Slow)"));
   CHECK(verdict.workers == 1);
+}
+
+TEST_CASE("where too much of the making of batches is missing, that is said, and nothing is replayed") {
+  const Process training;
+  Findings f = findings_of({2, 16, 400, 100, 0.41}, training);
+  Recording& recording = f.recordings.emplace_back();
+  recording.batches = 19;
+  recording.unseen = 1;
+  CHECK(!says(verdict_of(f), "not in the trace"));
+  recording.unseen = 9;
+  CHECK(says(verdict_of(f), "; how 9 of its 19 batches were made is not in the trace;"));
+  f.quality.truncated = true;
+  CHECK(says(verdict_of(f), "not in the trace, perhaps not yet;"));
+  CHECK(!verdict_of(f).diagnosis);
 }
 
 TEST_CASE("workers of a loader whose settings are lost are unknown, not none") {

@@ -1,4 +1,4 @@
-"""Six planted situations: the verdict names the cause, and the first advice addresses it."""
+"""Planted situations: the verdict names the cause, and the first advice addresses it."""
 import json
 
 import pytest
@@ -12,6 +12,7 @@ CAUSES = {
     "slow_worker": ("slow_worker", "worker 1"),
     "training": ("train_step", "training is the limit"),
     "balanced": ("none", "nothing to gain"),
+    "startup": ("persistent", "persistent_workers=True"),
 }
 
 

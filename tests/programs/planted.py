@@ -1,5 +1,6 @@
-"""Input pipelines with one planted cause each: storage, op, workers, slow_worker, training, balanced."""
+"""Input pipelines with one planted cause each: storage, op, workers, slow_worker, training, balanced, startup."""
 import argparse
+import functools
 import time
 
 import torch
@@ -59,7 +60,14 @@ SITUATIONS = {
     "slow_worker": (2, [Uneven(0.012), Augment(0.004), Scale(0.004)], 3, 24),
     "training": (1, even(1), 2, 80),
     "balanced": (5, even(5), 2, 50),
+    "startup": (1, even(1), 2, 5),  # spawned anew for each of several short epochs
 }
+
+
+def read(seconds, path):
+    time.sleep(seconds)
+    with open(path, "rb") as file:
+        return torch.zeros(3, 32, 32) + len(file.read(1000))
 
 
 def main():
@@ -71,16 +79,14 @@ def main():
     torch.manual_seed(7)
     torch.set_num_threads(1)
 
-    def read(path):
-        time.sleep(reading / 1e3)
-        with open(path, "rb") as file:
-            return torch.zeros(3, 32, 32) + len(file.read(1000))
-
-    dataset = DatasetFolder(options.data, read, extensions=(".jpeg",), transform=Compose(transforms))
-    sampler = torch.utils.data.RandomSampler(dataset, replacement=True, num_samples=240)
-    loader = DataLoader(dataset, batch_size=4, sampler=sampler, num_workers=workers)
-    for _ in loader:
-        time.sleep(step / 1e3)
+    epochs, samples, started = (4, 40, "spawn") if options.situation == "startup" else (1, 240, None)
+    dataset = DatasetFolder(options.data, functools.partial(read, reading / 1e3), extensions=(".jpeg",), transform=Compose(transforms))
+    sampler = torch.utils.data.RandomSampler(dataset, replacement=True, num_samples=samples)
+    loader = DataLoader(dataset, batch_size=4, sampler=sampler, num_workers=workers,
+                        multiprocessing_context=started)
+    for _ in range(epochs):
+        for _ in loader:
+            time.sleep(step / 1e3)
 
 
 if __name__ == "__main__":
