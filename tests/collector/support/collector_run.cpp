@@ -24,11 +24,15 @@ int code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : 
 
 // What each thread of a process waits in, for those who look for the reason.
 std::string where_it_is(pid_t pid) {
-  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task/";
   std::string text;
-  for (const std::string& task : list(tasks))
-    text += " [" + task + " in " + read_text(tasks + "/" + task + "/wchan") + ", system call " +
-            read_text(tasks + "/" + task + "/syscall") + "]";
+  for (const std::string& task : list(tasks)) {
+    const auto said = [&](const char* name) {
+      return read_text(std::string(tasks).append(task).append(name));
+    };
+    text.append(" [").append(task).append(" in ").append(said("/wchan"));
+    text.append(", system call ").append(said("/syscall")).append("]");
+  }
   return text;
 }
 
