@@ -15,11 +15,10 @@ namespace {
 
 // Where training hardly waits, small gains are not worth a change.
 constexpr double kWorthwhileUnwaitedPercent = 10;
-constexpr double kIdleOfLoader = 0.4;  // of the fetch: reading, not computing
-constexpr double kDominantOp = 0.6;    // of the fetch
-constexpr double kAlmostBest = 0.98;   // the smallest change that reaches this much of the best is taken
-constexpr double kMuchMore =
-    0.9;  // a change that gives this much of the best is told before it if it costs less
+constexpr double kIdleOfLoader = 0.4;   // of the fetch: reading, not computing
+constexpr double kDominantOp = 0.6;     // of the fetch
+constexpr double kAlmostBest = 0.98;    // the smallest change that reaches this much of the best is taken
+constexpr double kMuchMore = 0.9;       // of the best: what gives this and costs a word is told first
 constexpr double kSlowWorker = 1.3;     // times the others
 constexpr double kStartupShare = 0.15;  // of the epochs
 constexpr std::uint64_t kMostWorkers = 32;
