@@ -85,7 +85,8 @@ def raising():
         train(loader_of(dataset))
     except ValueError as error:
         print(str(error).splitlines()[0], "|", str(error).splitlines()[-1])
-    gc.collect()  # the dead loader's iterator; else the next workers inherit it, and both complain of it, mixed, when they free it
+    # The dead loader's iterator: else the next workers inherit it, and both complain of it, mixed, when they free it.
+    gc.collect()
     truth.flush()
     train(loader_of(made.Tensors(), "again"), "again")
 

@@ -80,7 +80,8 @@ def main():
     torch.set_num_threads(1)
 
     epochs, samples, started = (4, 40, "spawn") if options.situation == "startup" else (1, 240, None)
-    dataset = DatasetFolder(options.data, functools.partial(read, reading / 1e3), extensions=(".jpeg",), transform=Compose(transforms))
+    dataset = DatasetFolder(options.data, functools.partial(read, reading / 1e3), extensions=(".jpeg",),
+                            transform=Compose(transforms))
     sampler = torch.utils.data.RandomSampler(dataset, replacement=True, num_samples=samples)
     loader = DataLoader(dataset, batch_size=4, sampler=sampler, num_workers=workers,
                         multiprocessing_context=started)
