@@ -12,29 +12,12 @@
 namespace lotus::collector {
 namespace {
 
-// A ring is visited again when it is expected to be this full: seldom, because a visit finds the caches cold,
-// but with room for what comes faster than before.
-constexpr double kFullEnough = 1.0 / 4;
-constexpr std::uint64_t kShortestPause = kMillisecond;
-constexpr std::uint64_t kBurstPause = 5 * kMillisecond;  // definitions came: often many, into a small ring
-constexpr std::uint64_t kLongestPause = 20 * kMillisecond;
-constexpr std::uint64_t kIdlePause = 100 * kMillisecond;  // nothing came and nothing waits
-constexpr std::uint64_t kNothingPause = kSecond;          // no traced program at all
+constexpr std::uint64_t kNothingPause = kSecond;  // no traced program at all
 constexpr std::uint64_t kCheckInterval = kSecond;
 constexpr std::uint64_t kLinger = 500 * kMillisecond;
 // An autostarted collector does not wait for disk space for ever; the data stay in the segments.
 constexpr std::uint64_t kPatience = 30 * kSecond;
 constexpr std::size_t kClosedShown = 8;
-
-// `elapsed_ns`: in which `filling.grown` came.
-std::uint64_t pause_after(const Filling& filling, std::uint64_t elapsed_ns) {
-  if (filling.grown <= 0) return filling.left > 0 ? kLongestPause : kIdlePause;
-  const double room = std::max(0.0, kFullEnough - filling.left);
-  const double pause = room / filling.grown * static_cast<double>(elapsed_ns);
-  const std::uint64_t longest = filling.definitions ? kBurstPause : kLongestPause;
-  if (pause >= static_cast<double>(longest)) return longest;
-  return std::max(kShortestPause, static_cast<std::uint64_t>(pause));
-}
 
 }  // namespace
 
@@ -115,7 +98,7 @@ void Collector::serve(std::unique_ptr<Segment> segment, std::uint64_t now_ns) {
 void Collector::visit_sessions(std::uint64_t now_ns) {
   Filling filling;
   for (auto& [id, session] : sessions_) filling.take_most(session->visit(now_ns));
-  pause_ns_ = pause_after(filling, now_ns - visited_at_ns_);
+  pause_ns_ = pace_.pause_after(filling, now_ns - visited_at_ns_);
   visited_at_ns_ = now_ns;
   if (!sessions_.empty() || finder_.any_waiting()) busy_at_ns_ = now_ns;
 }
@@ -180,7 +163,7 @@ void Collector::wait() {
   const bool nothing = sessions_.empty() && !finder_.any_waiting();
   std::uint64_t pause = pause_ns_;
   const bool told = finder_.notify_fd() >= 0;
-  if (nothing) pause = options_.mode == Mode::autostart || !told ? kIdlePause : kNothingPause;
+  if (nothing) pause = options_.mode == Mode::autostart || !told ? kLongestPause : kNothingPause;
   if (log_.shows_progress()) pause = std::min(pause, 500 * kMillisecond);
   const timespec timeout{static_cast<time_t>(pause / kSecond), static_cast<long>(pause % kSecond)};
   ppoll(polled.data(), polled.size(), &timeout, nullptr);

@@ -14,6 +14,7 @@
 #include "session.hpp"
 #include "status.hpp"
 #include "stop_signal.hpp"
+#include "visit_pace.hpp"
 
 namespace lotus::collector {
 
@@ -51,6 +52,7 @@ class Collector {
   bool directory_changed_ = true;
   std::uint64_t next_check_ns_ = 0;
   std::uint64_t busy_at_ns_ = 0;  // when there was last something to serve
+  VisitPace pace_;
   std::uint64_t visited_at_ns_ = 0;
   std::uint64_t pause_ns_ = 0;  // until the next visit
   bool failed_ = false;

@@ -85,8 +85,11 @@ Filling TracedProcess::filling() {
   std::uint64_t* seen = seen_heads_;
   for (const RingCursor* ring : {&now_.definitions, &now_.events, &now_.snapshots}) {
     const std::uint64_t head = ring->head();
-    most.take_most({ring->share(ring->position(), head), ring->share(*seen, head),
-                    ring == &now_.definitions && head != *seen});
+    const double left = ring->share(ring->position(), head), grown = ring->share(*seen, head);
+    if (ring == &now_.definitions)
+      most.take_most({left, 0, grown});
+    else
+      most.take_most({left, grown, 0});
     *seen++ = head;
   }
   return most;

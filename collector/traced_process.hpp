@@ -15,21 +15,9 @@
 #include "stacks/process_stacks.hpp"
 #include "trace_file.hpp"
 #include "trace_scan.hpp"
+#include "visit_pace.hpp"
 
 namespace lotus::collector {
-
-// Of the ring for which it is most: what waits in it after a visit, and what came since the visit before, as
-// shares of its size.
-struct Filling {
-  double left = 0, grown = 0;
-  bool definitions = false;  // some came
-
-  void take_most(const Filling& other) {
-    left = std::max(left, other.left);
-    grown = std::max(grown, other.grown);
-    definitions = definitions || other.definitions;
-  }
-};
 
 class TracedProcess {
  public:

@@ -1,0 +1,35 @@
+// How often the rings of traced processes are visited.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "clock.hpp"
+
+namespace lotus::collector {
+
+inline constexpr std::uint64_t kLongestPause = 100 * kMillisecond;
+
+// Of the ring for which it is most, as shares of its size.
+struct Filling {
+  double left = 0;         // what waits in it after the visit
+  double grown = 0;        // what came since the visit before
+  double definitions = 0;  // what came into the ring of definitions
+
+  void take_most(const Filling& other) {
+    left = std::max(left, other.left);
+    grown = std::max(grown, other.grown);
+    definitions = std::max(definitions, other.definitions);
+  }
+};
+
+class VisitPace {
+ public:
+  // When to come again, in ns from now. `elapsed_ns`: since the visit before.
+  std::uint64_t pause_after(const Filling& filling, std::uint64_t elapsed_ns);
+
+ private:
+  double fastest_ = 0;  // that a ring grew lately, in shares of it a ns
+};
+
+}  // namespace lotus::collector

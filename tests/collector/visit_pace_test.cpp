@@ -1,0 +1,57 @@
+// When the collector comes back to the rings.
+#include "visit_pace.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace lotus::collector;
+
+namespace {
+
+Filling grown(double share) { return {0, share, 0}; }
+
+}  // namespace
+
+TEST_CASE("where nothing comes, visits are seldom") {
+  VisitPace pace;
+  CHECK(pace.pause_after({}, kLongestPause) == kLongestPause);
+  CHECK(pace.pause_after({}, 0) == kLongestPause);
+}
+
+TEST_CASE("a ring is visited before it is half full, at any speed") {
+  for (const double share_a_second : {0.1, 1.0, 3.0, 10.0, 100.0}) {
+    VisitPace pace;
+    std::uint64_t pause = kMillisecond;
+    for (int visit = 0; visit < 20; ++visit) {
+      const double share = share_a_second * static_cast<double>(pause) / kSecond;
+      CHECK(share < 0.5);
+      pause = pace.pause_after(grown(share), pause);
+    }
+  }
+}
+
+TEST_CASE("what waits in a ring takes room") {
+  VisitPace empty, waiting;
+  CHECK(waiting.pause_after({0.2, 0.1, 0}, kLongestPause) < empty.pause_after({0, 0.1, 0}, kLongestPause));
+}
+
+TEST_CASE("a ring that fills in turns is visited as if it filled all the time") {
+  VisitPace pace;
+  const std::uint64_t busy = pace.pause_after(grown(0.5), 50 * kMillisecond);
+  CHECK(busy < 50 * kMillisecond);
+  const std::uint64_t quiet = pace.pause_after({}, busy);
+  CHECK(quiet < 50 * kMillisecond);
+  std::uint64_t later = quiet;
+  for (std::uint64_t passed = 0; passed < 60 * kSecond; passed += later) later = pace.pause_after({}, later);
+  CHECK(later == kLongestPause);
+}
+
+TEST_CASE("definitions come in bursts") {
+  VisitPace pace;
+  CHECK(pace.pause_after({0, 0, 0.001}, kLongestPause) < 10 * kMillisecond);
+}
+
+TEST_CASE("a burst of definitions is soon forgotten") {
+  VisitPace pace;
+  CHECK(pace.pause_after({0, 0, 0.4}, kMillisecond) == kMillisecond);
+  CHECK(pace.pause_after({}, kMillisecond) == kLongestPause);
+}
