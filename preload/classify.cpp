@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "known_calls.hpp"
 #include "role_table.hpp"
 
 namespace lotus {
@@ -182,6 +183,7 @@ void fill(CodeInfo& info, py::Object* code, const Role* role, std::string_view n
   if (!variables) return;
   if (arguments > 0)
     info.first = place_of(code, variables.get(), text_of(py::api.PyTuple_GetItem(variables.get(), 0)));
+  if (info.first < 0) info.runner = Verdict::no;
   if (role == nullptr) return;
   for (int i = 0; i < 3; ++i)
     if (role->locals[i] != nullptr) info.local[i] = place_of(code, variables.get(), role->locals[i]);
@@ -215,6 +217,7 @@ void release_code_info(void* extra) {
   auto* cell = static_cast<Cell*>(extra);
   cell->next = free_cells;
   free_cells = cell;
+  known_calls.clear();
 }
 
 py::Object* plain_attribute(py::Object* object, py::Object* name) {

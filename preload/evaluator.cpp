@@ -5,6 +5,7 @@
 #include "classify.hpp"
 #include "config.hpp"
 #include "handlers.hpp"
+#include "known_calls.hpp"
 #include "names.hpp"
 #include "sampler.hpp"
 #include "thread_stack.hpp"
@@ -12,6 +13,7 @@
 namespace lotus {
 
 constinit thread_local PythonThread here{};
+constinit KnownCalls known_calls{};
 
 namespace {
 
@@ -40,16 +42,27 @@ void set_extra(py::Object* code, void* extra) {
     extras = py::extra_of(code, extra_index) == extra ? Extras::direct : Extras::through_api;
 }
 
-// The same, and snapshots will name this Python function.
-[[gnu::noinline]] py::Object* in_sampled_pipeline(Call& call) {
-  PythonCall self{here.calls, &self, code_definition(call)};
-  call.entry = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+// Snapshots that are taken while it runs name this Python function.
+template <class Run>
+inline py::Object* run_named(std::uint32_t code, Run&& run) {
+  PythonCall self{here.calls, &self, code};
   const std::uint32_t generation = process.generation;
   __atomic_signal_fence(__ATOMIC_RELEASE);
   here.calls = &self;
-  py::Object* result = in_pipeline(call);
+  py::Object* result = run();
   if (generation == process.generation) here.calls = self.up;
   return result;
+}
+
+[[gnu::noinline]] py::Object* in_sampled_pipeline(Call& call) {
+  call.entry = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const std::uint32_t name = code_definition(call);
+  known_calls.add(call.code, *call.info);
+  return run_named(name, [&] { return in_pipeline(call); });
+}
+
+[[gnu::noinline]] py::Object* evaluate_named(py::ThreadState* state, py::Frame* frame, std::uint32_t code) {
+  return run_named(code, [&] { return evaluate_next(state, frame, 0); });
 }
 
 // Not inlined: its locals would make every Python call use more of the C stack.
@@ -110,13 +123,22 @@ inline py::Object* evaluate_known(py::ThreadState* state, py::Frame* frame, int 
   return evaluate_known(state, frame, throwing, code, extra_of(code));
 }
 
+// Whether snapshots can name calls below `context`, which other code may have left without telling.
+inline bool names_calls(const Context& context) {
+  return sampler_on && !process.off && context.serial == here.context_serial &&
+         reinterpret_cast<const void*>(&context) > __builtin_frame_address(0);
+}
+
 // All that a plain call costs. Whatever it calls takes its place: it saves no registers.
 py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
   if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < here.stack_floor) [[unlikely]]
     return evaluate_deep(state, frame, throwing);
+  py::Object* code = py::code_of(frame);
+  if (const Context* context = here.context; context != nullptr && throwing == 0 && names_calls(*context))
+    if (const std::uint32_t name = known_calls.find(code, *context))
+      return evaluate_named(state, frame, name);
   if (extras != Extras::direct) [[unlikely]]
     return evaluate_through_api(state, frame, throwing);
-  py::Object* code = py::code_of(frame);
   return evaluate_known(state, frame, throwing, code, py::extra_of(code, extra_index));
 }
 

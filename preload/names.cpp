@@ -4,6 +4,7 @@
 
 #include "classify.hpp"
 #include "hash.hpp"
+#include "known_calls.hpp"
 
 namespace lotus {
 namespace {
@@ -246,6 +247,7 @@ std::uint32_t define_code(const Call& call) {
 
 void forget_definitions() {
   codes_made = 0;
+  known_calls.clear();
   made = 0;
   std::memset(static_cast<void*>(table), 0, sizeof table);
   std::memset(static_cast<void*>(by_id), 0, sizeof by_id);
