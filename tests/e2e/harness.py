@@ -165,6 +165,12 @@ class Trace:
     def text(self):
         return self._ask("report", read=bytes.decode)
 
+    @property
+    def stacks(self):
+        """CPU time in µs of each stack, a tuple of names, outermost first."""
+        lines = [line.rpartition(" ") for line in self._ask("flame", read=bytes.decode).splitlines()]
+        return {tuple(stack.split(";")): int(used) for stack, _, used in lines}
+
     def ops(self):
         """The op table by name."""
         table = {}

@@ -1,4 +1,5 @@
 """Functions that come and go, at addresses where others were: each has its own name."""
+import collections
 import json
 
 import pytest
@@ -14,3 +15,16 @@ def test_each_version_has_its_own_name(tmp_path, tracers):
         pytest.skip("no code came to lie where other code was")
     calls = {op["name"]: op["count"] for op in trace.report["ops"] if op["name"].startswith("version_")}
     assert calls == {f"version_{number}": 8 for number in range(truth["versions"])}
+
+
+def test_stacks_name_the_function_that_ran(tmp_path, tracers):
+    tracers.append(harness.Tracer(tmp_path))
+    outcome, trace = tracers[-1].trace(harness.program("redefined_helpers"), LOTUS_SAMPLE_HZ=250)
+    truth = json.loads(outcome.stdout)
+    if truth["places_used_again"] == 0:
+        pytest.skip("no code came to lie where other code was")
+    seen = collections.Counter()
+    for stack, used in trace.stacks.items():
+        seen.update(dict.fromkeys(stack, used))
+    used = [seen[f"helper_{number}"] for number in range(truth["versions"])]
+    assert min(used) > 0.5 * max(used), used
