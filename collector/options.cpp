@@ -108,6 +108,9 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
                           ->excludes(auto_flag)
                           ->excludes("--drain");
   app.add_flag("--json", options.json, "With --status: for programs")->needs(status_flag);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return fmt::format("lotus-collector: {}; --help says more\n", printable(error.what()));
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

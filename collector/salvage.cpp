@@ -30,8 +30,10 @@ Salvage salvage_chunks(const Segment& segment) {
     const ThreadSlot& slot = chunk.slot;
     if (slot.state != kTaken) continue;
     const bool numbered = slot.stream != 0 && slot.sequence != 0;
-    if (slot.used > header.chunk_bytes || (slot.used > 0 && !numbered)) ++salvage.damaged;
-    if (slot.used > header.chunk_bytes || !numbered) continue;
+    if (!numbered || slot.used > header.chunk_bytes) {
+      if (slot.used > 0) ++salvage.damaged;
+      continue;
+    }
     const std::uint8_t* const bytes = segment.chunk(i);
     chunk.records.assign(bytes, bytes + slot.used);
     keep_whole_records(chunk);

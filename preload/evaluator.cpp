@@ -123,10 +123,11 @@ inline py::Object* evaluate_known(py::ThreadState* state, py::Frame* frame, int 
   return evaluate_known(state, frame, throwing, code, extra_of(code));
 }
 
-// Whether snapshots can name calls below `context`, which other code may have left without telling.
+// Whether snapshots name calls below `context`; one that other code left without telling is found out
+// elsewhere.
 inline bool names_calls(const Context& context) {
-  return sampler_on && !process.off && context.serial == here.context_serial &&
-         reinterpret_cast<const void*>(&context) > __builtin_frame_address(0);
+  return sampler_on && !process.off && reinterpret_cast<const void*>(&context) > __builtin_frame_address(0) &&
+         context.serial == here.context_serial;
 }
 
 // All that a plain call costs. Whatever it calls takes its place: it saves no registers.

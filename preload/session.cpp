@@ -238,8 +238,11 @@ void name_output() {
   }
   const bool special = stat(session.output, &status) == 0 && !S_ISREG(status.st_mode);
   if (!special && writable_parent(session.output)) return;
-  std::snprintf(session.remark, sizeof session.remark, "%.300s cannot be written: %s; set LOTUS_OUTPUT",
-                session.output, special ? "it is not a plain file" : std::strerror(errno));
+  const bool asked_for = config.output != nullptr;
+  std::snprintf(session.remark, sizeof session.remark, "%s%.300s cannot be written: %s%s",
+                asked_for ? "LOTUS_OUTPUT=" : "", session.output,
+                special ? "it is not a plain file" : std::strerror(errno),
+                asked_for ? "" : "; set LOTUS_OUTPUT");
   const char* temporary = std::getenv("TMPDIR");
   default_file(session.output, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp");
 }

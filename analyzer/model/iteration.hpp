@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/span.hpp"
+#include "trace/catalog.hpp"
 
 namespace lotus::analyzer {
 
@@ -48,5 +49,13 @@ struct Iteration {
   const Stream* stream_ = nullptr;
   std::uint64_t gaps_ = 0;
 };
+
+// When training asked for the epoch: the call of __iter__, where it was recorded, else the first of __next__.
+// Ticks.
+inline std::uint64_t begin_of(const IterationKey& key, const Iteration& iteration) {
+  const auto& [training, iterator, reset] = key;
+  const Epoch* epoch = training->epoch_of(iterator, reset);
+  return epoch != nullptr && epoch->ticks <= iteration.first ? epoch->ticks : iteration.first;
+}
 
 }  // namespace lotus::analyzer

@@ -62,8 +62,10 @@ void RankCollector::on_batch(const Batch& batch) {
 void RankCollector::end() {
   for (const auto& [key, iteration] : iterations_) {
     RankFinding* finding = finding_of(*std::get<0>(key));
-    if (finding != nullptr)
-      finding->loop += static_cast<double>(trace_->clock.duration_ns(iteration.ticks()));
+    if (finding == nullptr) continue;
+    const auto loop = static_cast<double>(trace_->clock.duration_ns(iteration.ticks()));
+    finding->loop += loop;
+    finding->time += static_cast<double>(ns(begin_of(key, iteration), iteration.first)) + loop;
   }
   iterations_.clear();
 }

@@ -37,12 +37,13 @@ struct RankFinding {
   double next = 0;        // inside __next__
   double next_later = 0;  // the same without the first of each epoch, which waits for workers to start
   double loop = 0;        // from the first __next__ of an epoch to the end of its last
+  double time = 0;        // the same from the call of __iter__ on
   std::map<std::string, Durations> ops;  // each call, by name
 
   double waited_percent() const { return loop > 0 ? 100 * next / loop : 0; }
   // The loop without first batches.
   double loop_later() const { return loop - (next - next_later); }
-  double images_per_s() const { return loop > 0 ? 1e9 * static_cast<double>(samples) / loop : 0; }
+  double images_per_s() const { return time > 0 ? 1e9 * static_cast<double>(samples) / time : 0; }
 };
 
 // The rank that the others wait for: in each step they wait for the one that got its data last. First batches

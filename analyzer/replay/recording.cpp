@@ -53,13 +53,6 @@ std::uint32_t worker_of(const RawBatch& raw) {
                                                   : 0;
 }
 
-// The start of __iter__, as far as it is known.
-std::uint64_t begin_of(const EpochOf& of) {
-  const Epoch* epoch = of.training->epoch_of(of.iterator, of.reset);
-  const bool known = epoch != nullptr && epoch->ticks <= of.raw->iteration.first;
-  return known ? epoch->ticks : of.raw->iteration.first;
-}
-
 void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   const RawEpoch& raw = *of.raw;
   Achieved& achieved = recording_.achieved;
@@ -130,7 +123,7 @@ RecordedBatch Assembly::batch_of(const RawBatch& raw, double transfer) {
 }
 
 void Assembly::add(const EpochOf& of) {
-  const std::uint64_t begun = begin_of(of);
+  const std::uint64_t begun = begin_of({of.training, of.iterator, of.reset}, of.raw->iteration);
   add_sums(of, begun);
   if (!of.raw->kept || of.raw->steps.empty()) return;
   RecordedEpoch epoch;

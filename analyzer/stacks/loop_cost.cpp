@@ -31,9 +31,9 @@ Estimate RowMean::estimate() const {
 }
 
 std::optional<double> LoopCost::samples_per_s() const {
-  if (samples == 0 || fetch.count() == 0 || batch.count() == 0) return std::nullopt;
+  if (samples == 0 || fetch.count() == 0 || wait.count() == 0 || time <= 0) return std::nullopt;
   const double in_batch = static_cast<double>(samples) / static_cast<double>(fetch.count());
-  return in_batch * 1e9 / batch.estimate().mean;
+  return in_batch * static_cast<double>(wait.count()) * 1e9 / time;
 }
 
 void LoopCostReader::on_span(const Span& span) {
@@ -56,7 +56,11 @@ void LoopCostReader::on_span(const Span& span) {
 }
 
 LoopCost LoopCostReader::take() {
-  for (const auto& [key, loop] : loops_) cost_.loop += static_cast<double>(clock_.duration_ns(loop.ticks()));
+  for (const auto& [key, iteration] : loops_) {
+    const auto loop = static_cast<double>(clock_.duration_ns(iteration.ticks()));
+    cost_.loop += loop;
+    cost_.time += static_cast<double>(clock_.between(begin_of(key, iteration), iteration.first)) + loop;
+  }
   loops_.clear();
   return std::move(cost_);
 }

@@ -39,11 +39,13 @@ struct LoopCost {
   RowMean fetch;              // making a batch, in one worker
   std::uint64_t samples = 0;  // of all batches that were made
   double next = 0, loop = 0;  // ns: as LoaderFinding's
+  double time = 0;            // ns: the loop and what comes before it, from the call of __iter__ on
 
   std::optional<double> waited_percent() const {
     return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
   }
-  // Of one training process. None where it is not known of how many samples batches consist.
+  // That one training process got, on average. None where it is not known of how many samples batches
+  // consist.
   std::optional<double> samples_per_s() const;
 };
 

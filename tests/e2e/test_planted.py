@@ -67,6 +67,14 @@ def test_whatif_agrees_with_the_report(planted):
     assert answer["asked"]["images_per_s"] == answer["replayed"]["images_per_s"]
 
 
+def test_diff_agrees_with_the_report(planted):
+    _, trace = planted
+    outcome = harness.run([harness.ANALYZE, "diff", "--json", trace.path, trace.path])
+    before, after = json.loads(outcome.stdout)["training"]["images_per_s"]
+    assert before == after
+    assert abs(before - trace.report["verdict"]["images_per_s"]) < 0.01
+
+
 def test_wrong_questions(planted):
     _, trace = planted
     cases = {
