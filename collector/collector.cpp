@@ -101,6 +101,9 @@ void Collector::visit_sessions(std::uint64_t now_ns) {
   pause_ns_ = pace_.pause_after(filling, now_ns - visited_at_ns_);
   visited_at_ns_ = now_ns;
   if (!sessions_.empty() || finder_.any_waiting()) busy_at_ns_ = now_ns;
+  if (pause_ns_ < kLongestPause) return;
+  for (auto& [id, session] : sessions_)
+    if (session->name_meanwhile(now_ns)) return;
 }
 
 void Collector::close_sessions(std::uint64_t now_ns) {

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "clock.hpp"
-#include "names/namer.hpp"
+#include "names/debuginfod.hpp"
 #include "text.hpp"
 #include "trace_start.hpp"
 
@@ -14,8 +14,13 @@ namespace lotus::collector {
 namespace {
 
 constexpr std::uint64_t kQuietBeforeEnd = 300 * kMillisecond;
+constexpr std::uint64_t kLastMoment = kSecond;  // for others to end, where a process waits for the trace
 constexpr std::uint64_t kClockInterval = 10 * kSecond;
 constexpr std::uint64_t kRetryInterval = kSecond;
+constexpr std::uint64_t kNamingInterval = 30 * kSecond;
+constexpr std::uint64_t kNamingShare =
+    1000;  // so many times longer than it takes is waited for the next time
+constexpr std::uint64_t kNamingSlice = 20 * kMillisecond;
 
 const char* remedy(int error) {
   switch (error) {
@@ -57,6 +62,7 @@ bool Session::fits(const SegmentHeader& header) const {
 }
 
 void Session::add(std::unique_ptr<TracedProcess> process, std::uint64_t now_ns) {
+  if (next_naming_ns_ == 0) next_naming_ns_ = now_ns + kNamingInterval;
   processes_.push_back(std::move(process));
   last_change_ns_ = now_ns;
 }
@@ -66,6 +72,7 @@ Filling Session::visit(std::uint64_t now_ns, bool insist) {
   if (processes_.empty() || (now_ns < retry_at_ns_ && !insist)) return {};
   if (!file_ && !open(now_ns, insist)) return {};
   if (now_ns >= next_clock_ns_ && !write_clock(now_ns)) return {};
+  if (waiting_ != 0 && now_ns - last_change_ns_ >= kLastMoment) let_go();
   Filling filling;
   for (auto& process : processes_) {
     if (!visit_process(process, now_ns, insist, filling)) break;
@@ -170,8 +177,22 @@ bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64
 void Session::ended(const TracedProcess& process) {
   damaged_ += process.damaged();
   salvaged_ += process.salvaged();
-  if (left_standing_.directory) left_standing_.remove();
-  left_standing_ = process.segment().file();
+  SegmentFile unneeded = process.segment().file();
+  const bool waits = process.segment().finished();
+  if (waits || waiting_ == 0) std::swap(unneeded, left_standing_);
+  if (waits) waiting_ = process.segment().header().pid;
+  if (unneeded.directory) unneeded.remove();
+}
+
+// Others live on for so long that the one that waits is not to wait for them.
+void Session::let_go() {
+  if (waiting_ == 1) {  // they and we are about to be killed
+    for (const auto& process : processes_) process->declare_dead();
+    return;
+  }
+  left_standing_.remove();
+  left_standing_ = {};
+  waiting_ = 0;
 }
 
 // A process that an earlier collector wrote about goes on under its number.
@@ -199,6 +220,27 @@ bool Session::failed(int error, const std::string& path, std::uint64_t now_ns) {
 bool Session::all_dead() const {
   return std::all_of(processes_.begin(), processes_.end(),
                      [](const auto& process) { return process->dead(); });
+}
+
+bool Session::name_meanwhile(std::uint64_t now_ns) {
+  if (!naming_) {
+    if (!file_ || now_ns < next_naming_ns_ || asks_servers()) return false;
+    naming_.emplace(stacks_, log_);
+    naming_cost_ns_ = 0;
+  }
+  const std::uint64_t begin = monotonic_ns();
+  const bool done = naming_->name_for(kNamingSlice);
+  naming_cost_ns_ += monotonic_ns() - begin;
+  if (!done) return true;
+  naming_.reset();
+  next_naming_ns_ = now_ns + std::max(kNamingInterval, kNamingShare * naming_cost_ns_);
+  // Not with the next samples: there may be none for long, as in a notebook.
+  stacks_.store.write(*file_, packer_, read_clock_pair(identity_.clock_source, identity_.tick_shift).ticks);
+  if (file_->write_batch())
+    stacks_.store.commit();
+  else
+    failed(errno, path(), now_ns);
+  return true;
 }
 
 bool Session::over(std::uint64_t now_ns) const {
@@ -244,6 +286,7 @@ bool Session::close(std::uint64_t now_ns) {
   const ClockPair closed = read_clock_pair(identity_.clock_source, identity_.tick_shift);
   const TrailerFrame trailer{
       0, 0, file_->events(), lost_events(), closed, numbers_given_, processes_.empty() ? 0u : 1u};
+  naming_.reset();
   name_locations(stacks_, log_);
   stacks_.store.write(*file_, packer_, closed.ticks);
   file_->add_index_and_trailer(trailer, packer_);

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "log.hpp"
+#include "names/namer.hpp"
 #include "output_file.hpp"
 #include "packer.hpp"
 #include "stacks/process_stacks.hpp"
@@ -44,6 +46,12 @@ class Session {
   // each second; `insist`: now, and nothing stays in a ring.
   Filling visit(std::uint64_t now_ns, bool insist = false);
 
+  // Names what was sampled so far, some milliseconds of it at a call: who reads the trace of a program that
+  // runs for days, or is killed with its collector, finds names. Seldom, so that it costs a thousandth of the
+  // time. To be called when nothing presses: while the symbols of a large library are read, up to a quarter
+  // of a second, nothing is collected. False: there was nothing to do.
+  bool name_meanwhile(std::uint64_t now_ns);
+
   // Every process has ended and is written, and no new one came for a while.
   bool over(std::uint64_t now_ns) const;
   // Since when (ns) data of ended processes could not be written, 0 if they can.
@@ -71,6 +79,7 @@ class Session {
   bool failed(int error, const std::string& path, std::uint64_t now_ns);
   bool all_dead() const;
   void ended(const TracedProcess& process);
+  void let_go();
   void report();
 
   std::string output_;
@@ -80,9 +89,12 @@ class Session {
   FileHeader identity_{};
   std::unique_ptr<TraceFile> file_;
   Stacks stacks_;
+  std::optional<Namer> naming_;
+  std::uint64_t naming_cost_ns_ = 0, next_naming_ns_ = 0;
   std::map<std::uint32_t, ScannedProcess> earlier_;  // of an earlier collector, by number, not yet met again
   std::vector<std::unique_ptr<TracedProcess>> processes_;
   SegmentFile left_standing_;  // segment of a process that ended; no directory: none
+  std::uint32_t waiting_ = 0;  // pid of that process, where it waits for the removal; 0: it does not
   std::uint32_t numbers_given_ = 0;
   std::uint64_t lost_by_ended_ = 0;
   std::uint64_t damaged_ = 0;                           // unusable records in segments of ended processes

@@ -12,7 +12,6 @@
 #include "classify.hpp"
 #include "config.hpp"
 #include "evaluator.hpp"
-#include "first_process.hpp"
 #include "iterators.hpp"
 #include "leaving.hpp"
 #include "names.hpp"
@@ -24,6 +23,7 @@
 #include "sampler.hpp"
 #include "session.hpp"
 #include "signals.hpp"
+#include "wait_for_trace.hpp"
 
 namespace lotus {
 namespace {

@@ -81,12 +81,11 @@ bool usable_directory(const char* path) {
          (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
 }
 
-// What the usual names of directories end with; see kInitialPidNamespace.
-void name_namespace(char (&suffix)[32]) {
+// The inode of a container's pid namespace; 0 outside of containers. See kInitialPidNamespace.
+std::uint64_t container() {
   struct stat status {};
-  suffix[0] = '\0';
-  if (stat("/proc/self/ns/pid", &status) == 0 && status.st_ino != kInitialPidNamespace)
-    std::snprintf(suffix, sizeof suffix, "-%llu", static_cast<unsigned long long>(status.st_ino));
+  const bool known = stat("/proc/self/ns/pid", &status) == 0;
+  return known && status.st_ino != kInitialPidNamespace ? status.st_ino : 0;
 }
 
 // The places for segments in order of preference; LOTUS_DIR is the only one where it is set.
@@ -100,8 +99,9 @@ bool name_place(int place, char (&path)[kPathBytes]) {
     std::snprintf(path, sizeof path, "%.1000s%s%.1000s", here, *here != '\0' ? "/" : "", config.directory);
     return place == 0;
   }
-  char suffix[32];
-  name_namespace(suffix);
+  char suffix[32] = "";
+  if (const std::uint64_t inode = container(); inode != 0)
+    std::snprintf(suffix, sizeof suffix, "-%llu", static_cast<unsigned long long>(inode));
   if (place == 0) {
     std::snprintf(path, sizeof path, "/dev/shm/lotus-%u%s", geteuid(), suffix);
   } else if (place == 1) {
@@ -173,6 +173,11 @@ bool join_ancestor() {
   return false;
 }
 
+void make_file_name(char* text) {
+  for (; *text != '\0'; ++text)
+    if (static_cast<unsigned char>(*text) < 0x20 || *text == '/' || *text == 0x7f) *text = '_';
+}
+
 // The script's name without directory and suffix; `-m package.module` gives `module`, `-c` gives `python`.
 void name_program() {
   char arguments[4096];
@@ -201,13 +206,16 @@ void name_program() {
   std::snprintf(session.program, sizeof session.program, "%.200s", name);
   char* suffix = std::strrchr(session.program, '.');
   if (suffix != nullptr && suffix != session.program && std::strcmp(suffix, ".py") == 0) *suffix = '\0';
-  for (char* c = session.program; *c != '\0'; ++c)
-    if (static_cast<unsigned char>(*c) < 0x20 || *c == '/' || *c == 0x7f) *c = '_';
+  make_file_name(session.program);
 }
 
+// Containers that share a directory all have the same few pids; their hosts' names differ.
 void default_file(char (&path)[kPathBytes], const char* directory) {
-  std::snprintf(path, sizeof path, "%.1700s/lotus-%.200s-%u%s", directory, session.program, session.pid,
-                kTraceSuffix);
+  char host[66] = "";
+  if (container() != 0 && gethostname(host + 1, sizeof host - 1) == 0 && host[1] != '\0') host[0] = '-';
+  make_file_name(host);
+  std::snprintf(path, sizeof path, "%.1700s/lotus-%.150s%s-%u%s", directory, session.program, host,
+                session.pid, kTraceSuffix);
 }
 
 bool writable_parent(const char* path) {

@@ -1,7 +1,5 @@
 #include "stacks/frame_table.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string_view>
 
@@ -66,7 +64,8 @@ NamedFrame StackNames::unnamed(const Location& location) const {
   if (location.binary == 0) return {"(a Python function)", "?", "", 0, Part::python};
   const Binary* binary = stacks_.binary(location.binary);
   const std::string library = binary == nullptr ? "?" : base_name(binary->path);
-  return {fmt::format("{}!{:#x}", library, location.offset), library, "", 0, part_of(library)};
+  // Which of its addresses are of one function is not known: each for itself would look like many functions.
+  return {library + "!?", library, "", 0, part_of(library)};
 }
 
 Owner owner_of(std::span<const FrameId> frames, const FrameTable& table) {

@@ -1,6 +1,8 @@
 // Takes the place of libdw's own way to debuginfod servers, which loads the client library (and with it a
 // whole network stack) whether or not a server is known. Here it is loaded when the user names servers in
 // DEBUGINFOD_URLS, and a file is asked for.
+#include "debuginfod.hpp"
+
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -26,9 +28,10 @@ class Client {
     const auto begin = reinterpret_cast<Begin>(dlsym(library_, "debuginfod_begin"));
     if (begin != nullptr) client_ = begin();
   }
+  bool asks() const { return client_ != nullptr && find_ != nullptr; }
   // A descriptor of the file, negative if there is none.
   int find(const unsigned char* build_id, std::size_t size) const {
-    if (client_ == nullptr || find_ == nullptr) return -1;
+    if (!asks()) return -1;
     return find_(client_, build_id, static_cast<int>(size), nullptr);
   }
 
@@ -40,14 +43,20 @@ class Client {
   debuginfod_client* client_ = nullptr;
 };
 
+const Client& client() {
+  static const Client made;
+  return made;
+}
+
 }  // namespace
+
+bool lotus::collector::asks_servers() { return client().asks(); }
 
 // The executable is there: it was unwound.
 int __libdwfl_debuginfod_find_executable(Dwfl*, const unsigned char*, std::size_t) { return -1; }
 
 int __libdwfl_debuginfod_find_debuginfo(Dwfl*, const unsigned char* build_id, std::size_t size) {
-  static const Client client;
-  return client.find(build_id, size);
+  return client().find(build_id, size);
 }
 
 void __libdwfl_debuginfod_end(debuginfod_client*) {}

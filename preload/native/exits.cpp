@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "leaving.hpp"
+#include "wait_for_trace.hpp"
 
 namespace lotus {
 namespace {
@@ -16,6 +17,7 @@ constinit Exit real = nullptr;
 // Also in a child of vfork() and in a handler of signals: nothing is looked up here.
 [[noreturn]] void leave(int status) {
   say_leaving();
+  wait_for_trace();
   if (real != nullptr) real(status);
   for (;;) syscall(SYS_exit_group, status);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <memory>
@@ -113,6 +114,64 @@ TEST_CASE("by hand it serves one program after the other until SIGTERM") {
   const Outcome outcome = collector.wait();
   CHECK(outcome.code == 0);
   CHECK(has(outcome.said, "/3.lotus: 100 events from 1 process, 0 lost\n"));
+}
+
+namespace {
+
+// This process as what a container runs, whose end is the collector's, too.
+struct Waiting {
+  explicit Waiting(const Place& place) : plan(place.plan()) {
+    plan.session_pid = static_cast<std::uint32_t>(getpid());
+    plan.session_start_time = start_time_of(plan.session_pid);
+    segment = std::make_unique<SegmentWriter>(plan);
+    ThreadWriter(*segment, 0, 1).record(1);
+    CHECK(eventually([&] { return segment->header().reader_pid != 0; }));
+  }
+  pid_t worker(useconds_t lives_us) const {
+    return in_child([&] {
+      record_all(plan, 1000);
+      usleep(lives_us);
+    });
+  }
+  void wait() const {
+    segment->header().finished = 1;
+    while (exists(segment->path())) usleep(1000);
+  }
+  SegmentPlan plan;
+  std::unique_ptr<SegmentWriter> segment;
+};
+
+}  // namespace
+
+TEST_CASE("who waits for its segment's removal finds the trace written, also where others end after it") {
+  const Place place;
+  CollectorProgram collector(place.autostart, place.log);
+  const Waiting first(place);
+  const pid_t workers[] = {first.worker(50'000), first.worker(250'000)};
+  first.wait();
+  const Trace trace = read_trace(place.output);
+  CHECK(trace.closed());
+  CHECK(what_is_wrong(trace) == "");
+  CHECK(trace.trailer().processes == 3);
+  for (const pid_t worker : workers) CHECK(wait_for(worker) == 0);
+  CHECK(collector.wait().code == 0);
+  CHECK(list(place.segments.path()) == std::vector<std::string>{kCollectorLock});
+}
+
+TEST_CASE("who waits for its segment's removal does not wait for those that live on") {
+  const Place place;
+  CollectorProgram collector(place.autostart, place.log);
+  const Waiting first(place);
+  const pid_t worker = first.worker(3'000'000);
+  first.wait();
+  CHECK(waitpid(worker, nullptr, WNOHANG) == 0);
+  CHECK(wait_for(worker) == 0);
+  CHECK(collector.wait().code == 0);
+  const Trace trace = read_trace(place.output);
+  CHECK(trace.closed());
+  CHECK(what_is_wrong(trace) == "");
+  CHECK(trace.trailer().processes == 2);
+  CHECK(trace.trailer().events == 1001);
 }
 
 TEST_CASE("SIGINT and SIGTERM close the trace of a program that still runs") {

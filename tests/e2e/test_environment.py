@@ -9,6 +9,7 @@ import pytest
 
 import harness
 
+INITIAL_PID_NAMESPACE = 0xEFFFFFFC
 
 @pytest.fixture(scope="module")
 def command(texts):
@@ -53,13 +54,29 @@ def test_empty_values_count_as_unset(command, bare, tracer):
 
 
 def test_name_of_the_trace_without_output(command, bare, tracer):
-    """lotus-<program>-<pid>.lotus in the working directory."""
+    """lotus-<program>-<pid>.lotus in the working directory; the test itself may run in a container."""
     traced = harness.run(command, cwd=tracer.directory, **tracer.environment())
     unharmed(bare, traced)
-    path = tracer.directory / f"lotus-pure-{traced.pid}.lotus"
+    host = f"-{os.uname().nodename}" if os.stat("/proc/self/ns/pid").st_ino != INITIAL_PID_NAMESPACE else ""
+    path = tracer.directory / f"lotus-pure{host}-{traced.pid}.lotus"
     harness.wait_until(lambda: harness.is_complete(path), f"{path} to be complete")
     assert traced.lotus_lines == [f"lotus: tracing to {path}"]
     assert harness.run([harness.ANALYZE, "report"], cwd=tracer.directory).code == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root may do this")
+def test_containers_that_share_a_directory(command, bare, tracers, tmp_path):
+    """Python is the first process of each; no trace takes the place of another."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    hosts = ["train-0", "train-1", "train-2"]
+    for host in hosts:
+        inside = ["unshare", "--uts", "--pid", "--mount-proc", "--fork", "sh", "-c", f'hostname {host} && exec "$@"', "sh"]
+        tracers.append(harness.Tracer(tmp_path))
+        traced, _ = tracers[-1].run([*inside, *command], output=shared)
+        unharmed(bare, traced)
+    assert sorted(path.name for path in shared.iterdir()) == [f"lotus-pure-{host}-1.lotus" for host in hosts]
+    assert all(harness.is_complete(path) for path in shared.iterdir())
 
 
 @pytest.mark.parametrize("output", ["/proc/no/such.lotus", "/no-such-directory/of/mine.lotus"])

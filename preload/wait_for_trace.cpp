@@ -1,4 +1,4 @@
-#include "first_process.hpp"
+#include "wait_for_trace.hpp"
 
 #include <signal.h>
 #include <time.h>
@@ -7,8 +7,10 @@
 #include <cerrno>
 
 #include "clock.hpp"
+#include "config.hpp"
 #include "recorder.hpp"
 #include "sampler.hpp"
+#include "session.hpp"
 
 namespace lotus {
 namespace {
@@ -20,16 +22,24 @@ constexpr timespec kPause = {0, 10'000'000};
 
 bool is_served(const SegmentHeader& header, std::uint64_t waited_ns) {
   const auto reader = static_cast<pid_t>(__atomic_load_n(&header.reader_pid, __ATOMIC_RELAXED));
-  return reader > 0 ? kill(reader, 0) == 0 : waited_ns < kUntilSeen;
+  if (reader > 0) return kill(reader, 0) == 0;
+  return config.autostart && waited_ns < kUntilSeen;
+}
+
+// The namespace is unknown where /proc tells of another one.
+bool ends_container(const SegmentHeader& header) {
+  const bool container = header.pid_namespace != 0 && header.pid_namespace != kInitialPidNamespace;
+  return getpid() == 1 || (container && session.first);
 }
 
 }  // namespace
 
 void wait_for_trace() {
-  if (getpid() != 1 || process.segment.header == nullptr || process.pid != 1) return;
+  if (process.segment.header == nullptr || process.pid != getpid()) return;
+  SegmentHeader& header = *process.segment.header;
+  if (!ends_container(header)) return;
   process.off = true;
   stop_for_exec();
-  SegmentHeader& header = *process.segment.header;
   __atomic_store_n(&header.finished, 1u, __ATOMIC_RELEASE);
   const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
   for (std::uint64_t waited = 0; waited < kLongest; waited = clock_ns(CLOCK_MONOTONIC) - begin) {
