@@ -92,6 +92,7 @@ void Collector::serve(std::unique_ptr<Segment> segment, std::uint64_t now_ns) {
   }
   ProcessWatch watch(header.pid, header.start_time);
   session->add(std::make_unique<TracedProcess>(std::move(segment), std::move(watch)), now_ns);
+  pace_.expect_definitions();
   pause_ns_ = 0;
 }
 
@@ -101,7 +102,7 @@ void Collector::visit_sessions(std::uint64_t now_ns) {
   pause_ns_ = pace_.pause_after(filling, now_ns - visited_at_ns_);
   visited_at_ns_ = now_ns;
   if (!sessions_.empty() || finder_.any_waiting()) busy_at_ns_ = now_ns;
-  if (pause_ns_ < kLongestPause) return;
+  if (!pace_.calm()) return;
   for (auto& [id, session] : sessions_)
     if (session->name_meanwhile(now_ns)) return;
 }

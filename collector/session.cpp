@@ -18,8 +18,7 @@ constexpr std::uint64_t kLastMoment = kSecond;  // for others to end, where a pr
 constexpr std::uint64_t kClockInterval = 10 * kSecond;
 constexpr std::uint64_t kRetryInterval = kSecond;
 constexpr std::uint64_t kNamingInterval = 30 * kSecond;
-constexpr std::uint64_t kNamingShare =
-    1000;  // so many times longer than it takes is waited for the next time
+constexpr std::uint64_t kNamingRest = 1000;  // times what it took goes by before the next
 constexpr std::uint64_t kNamingSlice = 20 * kMillisecond;
 
 const char* remedy(int error) {
@@ -233,7 +232,7 @@ bool Session::name_meanwhile(std::uint64_t now_ns) {
   naming_cost_ns_ += monotonic_ns() - begin;
   if (!done) return true;
   naming_.reset();
-  next_naming_ns_ = now_ns + std::max(kNamingInterval, kNamingShare * naming_cost_ns_);
+  next_naming_ns_ = now_ns + std::max(kNamingInterval, kNamingRest * naming_cost_ns_);
   // Not with the next samples: there may be none for long, as in a notebook.
   stacks_.store.write(*file_, packer_, read_clock_pair(identity_.clock_source, identity_.tick_shift).ticks);
   if (file_->write_batch())

@@ -7,7 +7,11 @@ namespace {
 // but with room for what comes faster than before.
 constexpr double kFullEnough = 1.0 / 4;
 constexpr std::uint64_t kShortestPause = kMillisecond;
-constexpr std::uint64_t kBurstPause = 5 * kMillisecond;  // definitions came: often many, into a small ring
+// A process defines what it runs when it runs it first: many at once, into a small ring, soon after its
+// begin.
+constexpr std::uint64_t kBurstPause = 5 * kMillisecond;
+constexpr std::uint64_t kUnsettledPause = 20 * kMillisecond;
+constexpr std::uint64_t kSettled = 2 * kSecond;
 // What computes in turns, as a training step on all cores, is expected to do so again. What came within a
 // moment says little of how it goes on.
 constexpr double kRemembered = 2 * static_cast<double>(kSecond);
@@ -22,7 +26,11 @@ std::uint64_t VisitPace::pause_after(const Filling& filling, std::uint64_t elaps
   const double now = std::max(filling.grown, filling.definitions) / elapsed;
   const double expected = std::max(now, fastest_);
   const double room = std::max(0.0, kFullEnough - filling.left);
-  const std::uint64_t longest = filling.definitions > 0 ? kBurstPause : kLongestPause;
+  calm_ = filling.definitions == 0 && room >= expected * static_cast<double>(kLongestPause);
+  settled_ns_ = filling.definitions > 0 ? 0 : settled_ns_ + std::min(elapsed_ns, kLongestPause);
+  const std::uint64_t longest = filling.definitions > 0  ? kBurstPause
+                                : settled_ns_ < kSettled ? kUnsettledPause
+                                                         : kLongestPause;
   if (room >= expected * static_cast<double>(longest)) return longest;
   return std::max(kShortestPause, static_cast<std::uint64_t>(room / expected));
 }

@@ -28,8 +28,16 @@ class VisitPace {
   // When to come again, in ns from now. `elapsed_ns`: since the visit before.
   std::uint64_t pause_after(const Filling& filling, std::uint64_t elapsed_ns);
 
+  // A process began: it is about to define what it runs.
+  void expect_definitions() { settled_ns_ = 0; }
+
+  // The rings fill so slowly that the next visit may come late.
+  bool calm() const { return calm_; }
+
  private:
-  double fastest_ = 0;  // that a ring grew lately, in shares of it a ns
+  double fastest_ = 0;            // that a ring grew lately, in shares of it a ns
+  std::uint64_t settled_ns_ = 0;  // for so long no definition came
+  bool calm_ = false;
 };
 
 }  // namespace lotus::collector

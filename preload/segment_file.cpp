@@ -25,7 +25,7 @@ struct Sizes {
 };
 // In a container's default 64 MiB of /dev/shm, or where space is short, the tensors come first.
 constexpr Sizes kRoomy = {kMaxSlots, kMaxChunkBytes, {128 * 1024, 1024 * 1024, 1024 * 1024}};
-constexpr Sizes kTight = {8, 16 * 1024, {64 * 1024, 256 * 1024, 128 * 1024}};
+constexpr Sizes kTight = {8, 16 * 1024, {128 * 1024, 256 * 1024, 128 * 1024}};
 constexpr std::uint64_t kShortOfSpace = 256u << 20;
 constexpr std::uint64_t kLeftToProgram = std::uint64_t{2} << 30;  // of a small file system: a quarter
 

@@ -123,9 +123,8 @@ void tell_what_is_missing(const Trace& trace, const Reading& reading) {
     text += fmt::format("{} are damaged and left out; ", human_bytes(static_cast<double>(damaged)));
   if (trace.truncated())
     text += is_being_written(trace.source.path())
-                ? "it is still being written: the last seconds come later, and names of functions that were "
-                  "sampled "
-                  "in the last minutes; "
+                ? "it is still being written: the last seconds come later, and "
+                  "names of new functions some minutes later; "
                 : "not complete: its collector was killed, or the file was cut off; what is left in shared "
                   "memory, lotus-collector --drain adds; ";
   text += "lotus-analyze info says more\n";

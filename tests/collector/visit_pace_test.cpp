@@ -9,12 +9,19 @@ namespace {
 
 Filling grown(double share) { return {0, share, 0}; }
 
+void settle(VisitPace& pace) {
+  std::uint64_t pause = kMillisecond;
+  for (std::uint64_t passed = 0; passed < 3 * kSecond; passed += pause) pause = pace.pause_after({}, pause);
+}
+
 }  // namespace
 
 TEST_CASE("where nothing comes, visits are seldom") {
   VisitPace pace;
+  settle(pace);
   CHECK(pace.pause_after({}, kLongestPause) == kLongestPause);
   CHECK(pace.pause_after({}, 0) == kLongestPause);
+  CHECK(pace.calm());
 }
 
 TEST_CASE("a ring is visited before it is half full, at any speed") {
@@ -31,6 +38,8 @@ TEST_CASE("a ring is visited before it is half full, at any speed") {
 
 TEST_CASE("what waits in a ring takes room") {
   VisitPace empty, waiting;
+  settle(empty);
+  settle(waiting);
   CHECK(waiting.pause_after({0.2, 0.1, 0}, kLongestPause) < empty.pause_after({0, 0.1, 0}, kLongestPause));
 }
 
@@ -45,13 +54,36 @@ TEST_CASE("a ring that fills in turns is visited as if it filled all the time") 
   CHECK(later == kLongestPause);
 }
 
-TEST_CASE("definitions come in bursts") {
+TEST_CASE("definitions come in bursts, and after one another") {
   VisitPace pace;
+  settle(pace);
   CHECK(pace.pause_after({0, 0, 0.001}, kLongestPause) < 10 * kMillisecond);
+  CHECK(!pace.calm());
+  std::uint64_t pause = kMillisecond;
+  for (std::uint64_t passed = 0; passed < kSecond; passed += pause) {
+    pause = pace.pause_after({}, pause);
+    CHECK(pause < kLongestPause / 4);
+  }
+  settle(pace);
+  CHECK(pace.pause_after({}, pause) == kLongestPause);
 }
 
-TEST_CASE("a burst of definitions is soon forgotten") {
+TEST_CASE("a process that begins is expected to define what it runs, however long nothing was traced") {
+  VisitPace pace;
+  settle(pace);
+  pace.expect_definitions();
+  CHECK(pace.pause_after({}, 1000 * kSecond) < kLongestPause / 4);
+}
+
+TEST_CASE("what a burst of definitions filled says nothing of how the ring fills later") {
   VisitPace pace;
   CHECK(pace.pause_after({0, 0, 0.4}, kMillisecond) == kMillisecond);
-  CHECK(pace.pause_after({}, kMillisecond) == kLongestPause);
+  CHECK(pace.pause_after({}, kMillisecond) > 10 * kMillisecond);
+}
+
+TEST_CASE("rings that fill fast are not calm") {
+  VisitPace pace;
+  settle(pace);
+  pace.pause_after(grown(0.2), 20 * kMillisecond);
+  CHECK(!pace.calm());
 }
