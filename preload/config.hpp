@@ -23,13 +23,13 @@ struct Config {
   TorchOpsLevel torch_ops = TorchOpsLevel::automatic;  // LOTUS_TORCH_OPS
   // Copies: programs that change their title write over the environment's memory.
   char output_text[kPathBytes] = {}, directory_text[kPathBytes] = {}, log_text[kPathBytes] = {};
-  char complaint[256] = {};  // what was wrong with a value, for the one line; "" if nothing
+  char complaint[256] = {};  // what was wrong with a name or a value, for the one line; "" if nothing
 };
 
 extern Config config;
 
-// Fills `config` from the environment. A value that makes no sense keeps its default and is named in
-// `complaint`.
+// Fills `config` from the environment. A value that makes no sense keeps its default; it and a name
+// that nobody knows are named in `complaint`.
 void read_config();
 
 // Remembers which file the process's stderr is, so that a line never lands in what became of

@@ -1,4 +1,5 @@
 """The collector beside real programs: started by itself, by hand, later, and while traces grow."""
+import contextlib
 import os
 import pathlib
 import signal
@@ -28,6 +29,15 @@ def daemon(tracer):
     process.stderr.close()
 
 
+def open_files(pid, descriptors=None):
+    """What the descriptors of a process, or all of them, are open on; it may close some meanwhile."""
+    files = set()
+    for descriptor in descriptors or os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            files.add(os.readlink(f"/proc/{pid}/fd/{descriptor}"))
+    return files
+
+
 def test_started_by_itself_it_holds_nothing_of_the_target(tracer, photos):
     """Neither its descriptors, nor its session, nor LD_PRELOAD; so who reads the target's pipe sees its end."""
     script = tracer.directory / "pause.py"
@@ -35,19 +45,17 @@ def test_started_by_itself_it_holds_nothing_of_the_target(tracer, photos):
                       "import support, timed, torch\nfrom torch.utils.data import DataLoader\n"
                       "list(DataLoader(torch.arange(8), batch_size=4, num_workers=1))\n"
                       "print('ready', flush=True)\nsys.stdin.readline()\n")
-    process = subprocess.Popen([harness.PYTHON, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, start_new_session=True,
-                               env=harness.clean_environment(**tracer.environment(
-                                   LOTUS_OUTPUT=tracer.directory / "x.lotus")))
-    assert process.stdout.readline() == b"ready\n"
-    collector = harness.wait_until(tracer.collector_pid, "a collector")
-    targets = {os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in (0, 1, 2)}
-    held = {os.readlink(f"/proc/{collector}/fd/{fd}") for fd in os.listdir(f"/proc/{collector}/fd")}
-    assert not targets & held
-    assert b"LD_PRELOAD=" not in pathlib.Path(f"/proc/{collector}/environ").read_bytes()
-    assert os.getsid(collector) != os.getsid(process.pid)
-    assert int(pathlib.Path(f"/proc/{collector}/stat").read_text().split()[3]) != process.pid
-    process.communicate(b"\n")
+    with subprocess.Popen([harness.PYTHON, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True,
+                          env=harness.clean_environment(**tracer.environment(
+                              LOTUS_OUTPUT=tracer.directory / "x.lotus"))) as process:
+        assert process.stdout.readline() == b"ready\n"
+        collector = harness.wait_until(tracer.collector_pid, "a collector")
+        assert not open_files(process.pid, (0, 1, 2)) & open_files(collector)
+        assert b"LD_PRELOAD=" not in pathlib.Path(f"/proc/{collector}/environ").read_bytes()
+        assert os.getsid(collector) != os.getsid(process.pid)
+        assert int(pathlib.Path(f"/proc/{collector}/stat").read_text().split()[3]) != process.pid
+        process.communicate(b"\n")
     assert process.returncode == 0
 
 

@@ -33,6 +33,9 @@ def unharmed(bare, traced):
     ({"LOTUS_SAMPLE_HZ": "1" * 400}, ["LOTUS_SAMPLE_HZ"]),
     ({"LOTUS_SAMPLE_CLOCK": "sundial"}, ["LOTUS_SAMPLE_CLOCK", "sundial", "timer or perf"]),
     ({"LOTUS_TORCH_OPS": "some"}, ["LOTUS_TORCH_OPS", "some", "0, auto, top or all"]),
+    ({"LOTUS_OUPUT": "x.lotus"}, ["LOTUS_OUPUT is no variable of Lotus"]),
+    ({"LOTUS_\x1b[31m" + "N" * 400: "x", "LOTUS_OF": "1", "LOTUS_OFFF": ""}, ["LOTUS_OF is no", "LOTUS_OFFF is no"]),
+    ({f"LOTUS_UNKNOWN_{i}": "1" for i in range(40)}, ["LOTUS_UNKNOWN_"]),
     ({"LOTUS_AUTOSTART": "\x1b[31m\n", "LOTUS_SAMPLE_HZ": "\udcff"}, ["LOTUS_AUTOSTART", "LOTUS_SAMPLE_HZ"]),
 ])
 def test_nonsense_is_named_and_ignored(setting, words, command, bare, tracer):
