@@ -81,7 +81,7 @@ void Collector::serve(std::unique_ptr<Segment> segment, std::uint64_t now_ns) {
     for (const auto& process : session->processes()) {
       const SegmentFile& file = process->segment().file();
       if (file.name == segment->file().name && file.directory == segment->file().directory)
-        process->declare_dead();
+        process->declare_replaced();
     }
   auto& session = sessions_[session_of(header)];
   if (!session) session = std::make_unique<Session>(header, options_.fallback_directory, packer_, log_);
@@ -102,9 +102,8 @@ void Collector::visit_sessions(std::uint64_t now_ns) {
   pause_ns_ = pace_.pause_after(filling, now_ns - visited_at_ns_);
   visited_at_ns_ = now_ns;
   if (!sessions_.empty() || finder_.any_waiting()) busy_at_ns_ = now_ns;
-  if (!pace_.calm()) return;
   for (auto& [id, session] : sessions_)
-    if (session->name_meanwhile(now_ns)) return;
+    if (session->name_meanwhile(now_ns, pace_.calm())) return;
 }
 
 void Collector::close_sessions(std::uint64_t now_ns) {

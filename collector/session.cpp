@@ -18,7 +18,8 @@ constexpr std::uint64_t kLastMoment = kSecond;  // for others to end, where a pr
 constexpr std::uint64_t kClockInterval = 10 * kSecond;
 constexpr std::uint64_t kRetryInterval = kSecond;
 constexpr std::uint64_t kNamingInterval = 30 * kSecond;
-constexpr std::uint64_t kNamingRest = 1000;  // times what it took goes by before the next
+constexpr std::uint64_t kNamingPatience = 30 * kSecond;  // with rings that are not calm
+constexpr std::uint64_t kNamingRest = 1000;              // times what it took goes by before the next
 constexpr std::uint64_t kNamingSlice = 20 * kMillisecond;
 
 const char* remedy(int error) {
@@ -221,9 +222,10 @@ bool Session::all_dead() const {
                      [](const auto& process) { return process->dead(); });
 }
 
-bool Session::name_meanwhile(std::uint64_t now_ns) {
+bool Session::name_meanwhile(std::uint64_t now_ns, bool calm) {
+  if (now_ns < next_naming_ns_ + (calm ? 0 : kNamingPatience)) return false;
   if (!naming_) {
-    if (!file_ || now_ns < next_naming_ns_ || asks_servers()) return false;
+    if (!file_ || asks_servers()) return false;
     naming_.emplace(stacks_, log_);
     naming_cost_ns_ = 0;
   }

@@ -48,9 +48,10 @@ class Session {
 
   // Names what was sampled so far, some milliseconds of it at a call: who reads the trace of a program that
   // runs for days, or is killed with its collector, finds names. Seldom, so that it costs a thousandth of the
-  // time. To be called when nothing presses: while the symbols of a large library are read, up to a quarter
-  // of a second, nothing is collected. False: there was nothing to do.
-  bool name_meanwhile(std::uint64_t now_ns);
+  // time. While the symbols of a large library are read, a quarter of a second (with PyTorch's debugging
+  // information some seconds), nothing is collected: it waits for `calm` rings, but not for ever; what does
+  // not fit meanwhile is counted as lost. False: there was nothing to do.
+  bool name_meanwhile(std::uint64_t now_ns, bool calm);
 
   // Every process has ended and is written, and no new one came for a while.
   bool over(std::uint64_t now_ns) const;

@@ -35,7 +35,9 @@ class TracedProcess {
 
   bool dead();
   // Its segment was replaced by a new one of the same process: nobody writes to this one any more.
-  void declare_dead() { dead_ = replaced_ = true; }
+  void declare_replaced() { dead_ = replaced_ = true; }
+  // It is about to be killed: what is there now is all that can be had of it.
+  void declare_dead() { dead_ = true; }
 
   // Adds to the batch of `file` what is new in the rings: definitions first. Snapshots stay in their ring
   // until they are many or old, or the process is dead, or `all`.

@@ -26,12 +26,13 @@ std::uint64_t VisitPace::pause_after(const Filling& filling, std::uint64_t elaps
   const double now = std::max(filling.grown, filling.definitions) / elapsed;
   const double expected = std::max(now, fastest_);
   const double room = std::max(0.0, kFullEnough - filling.left);
-  calm_ = filling.definitions == 0 && room >= expected * static_cast<double>(kLongestPause);
   settled_ns_ = filling.definitions > 0 ? 0 : settled_ns_ + std::min(elapsed_ns, kLongestPause);
   const std::uint64_t longest = filling.definitions > 0  ? kBurstPause
                                 : settled_ns_ < kSettled ? kUnsettledPause
                                                          : kLongestPause;
-  if (room >= expected * static_cast<double>(longest)) return longest;
+  const bool slow = room >= expected * static_cast<double>(longest);
+  calm_ = slow && longest == kLongestPause;
+  if (slow) return longest;
   return std::max(kShortestPause, static_cast<std::uint64_t>(room / expected));
 }
 

@@ -31,7 +31,7 @@ class VisitPace {
   // A process began: it is about to define what it runs.
   void expect_definitions() { settled_ns_ = 0; }
 
-  // The rings fill so slowly that the next visit may come late.
+  // The rings fill so slowly that the next visit may come late, and no process begins.
   bool calm() const { return calm_; }
 
  private:

@@ -47,16 +47,6 @@ constinit Launch launch{};
 constinit char library[PATH_MAX] = {};
 constinit std::uint64_t started_ns = 0;  // when a collector was started that is still to be looked for
 
-bool is_served() {
-  char path[kPathBytes];
-  std::snprintf(path, sizeof path, "%.1900s/%s", session.directory, kCollectorLock);
-  const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
-  close(descriptor);
-  return held;
-}
-
 // After unshare(CLONE_NEWPID) the next child is the first process of a new namespace, and when it ends,
 // nothing can be started there any more: that child must be one of the program. And a collector that lives in
 // such a namespace dies with its first process; where /proc is still that of the old one, it can be told.
@@ -155,6 +145,21 @@ void remember_library() {
     library[0] = '\0';
 }
 
+bool is_served() {
+  char path[kPathBytes];
+  std::snprintf(path, sizeof path, "%.1900s/%s", session.directory, kCollectorLock);
+  const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
+  close(descriptor);
+  return held;
+}
+
+bool was_started_just_now() {
+  const std::uint64_t begin = __atomic_load_n(&started_ns, __ATOMIC_RELAXED);
+  return begin != 0 && clock_ns(CLOCK_MONOTONIC) - begin < kUntilItReads;
+}
+
 Collector ensure_collector() {
   if (is_served()) return Collector::serving;
   if (!find_program()) return Collector::absent;
@@ -179,8 +184,7 @@ Collector ensure_collector() {
 }
 
 void check_collector() {
-  const std::uint64_t begin = __atomic_load_n(&started_ns, __ATOMIC_RELAXED);
-  if (begin == 0 || clock_ns(CLOCK_MONOTONIC) - begin < kUntilItReads) return;
+  if (__atomic_load_n(&started_ns, __ATOMIC_RELAXED) == 0 || was_started_just_now()) return;
   if (__atomic_exchange_n(&started_ns, 0, __ATOMIC_RELAXED) == 0) return;  // another thread looks
   const SegmentHeader* const header = process.segment.header;
   if (!session.first || process.pid != getpid() || header == nullptr ||

@@ -14,6 +14,12 @@ enum class Collector {
 // still the first. Called before the program's own code runs.
 void remember_library();
 
+// A collector holds the lock of session.directory. Safe in handlers of signals.
+bool is_served();
+
+// This process started one so lately that it may not have the lock yet. Safe in handlers of signals.
+bool was_started_just_now();
+
 // Starts lotus-collector for session.directory unless one holds its lock. The collector is nobody's
 // child: it is reparented at once, gets no descriptor of this process, no LD_PRELOAD, a session of its own,
 // default signals; no atfork handler runs and no SIGCHLD arrives here.

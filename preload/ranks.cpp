@@ -60,9 +60,12 @@ const Rank& rank_of_process() {
 }
 
 std::uint32_t launcher_of_ranks() {
-  if (!rank_of_process().known()) return 0;
+  const Rank& rank = rank_of_process();
+  if (!rank.known()) return 0;
   const std::uint32_t parent = own_identity().parent;
-  return parent > 1 && !is_shell(parent) ? parent : 0;
+  // A container may have a launcher as its first process, or an init and one rank.
+  const bool init = parent == 0 || (parent == 1 && (container() == 0 || rank.local < 0));
+  return init || is_shell(parent) ? 0 : parent;
 }
 
 // torch.distributed.init_process_group(…, world_size, rank, …): for programs that start their ranks by

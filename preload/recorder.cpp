@@ -284,7 +284,7 @@ void forget_parent() {
   ++process.generation;
   process.worker = false;
   forget_sampler();
-  session.first = false;
+  session.root = session.first = false;
   forget_segment(process.segment);
   local = Local{};
 }

@@ -81,13 +81,6 @@ bool usable_directory(const char* path) {
          (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
 }
 
-// The inode of a container's pid namespace; 0 outside of containers. See kInitialPidNamespace.
-std::uint64_t container() {
-  struct stat status {};
-  const bool known = stat("/proc/self/ns/pid", &status) == 0;
-  return known && status.st_ino != kInitialPidNamespace ? status.st_ino : 0;
-}
-
 // The places for segments in order of preference; LOTUS_DIR is the only one where it is set.
 constexpr int kPlaces = 4;
 bool name_place(int place, char (&path)[kPathBytes]) {
@@ -257,6 +250,12 @@ void name_output() {
 
 }  // namespace
 
+std::uint64_t container() {
+  struct stat status {};
+  const bool known = stat("/proc/self/ns/pid", &status) == 0;
+  return known && status.st_ino != kInitialPidNamespace ? status.st_ino : 0;
+}
+
 bool next_directory() { return choose_directory(session.place + 1); }
 
 bool find_session() {
@@ -265,7 +264,7 @@ bool find_session() {
   if (!choose_directory(0)) return false;
   session.known = true;
   if (join_ancestor()) return true;
-  session.first = true;
+  session.root = session.first = true;
   const ProcessIdentity own = own_identity();
   session.pid = own.pid;
   session.start_time = own.start_time;

@@ -18,7 +18,8 @@ inline constexpr std::size_t kPathBytes = sizeof(SegmentHeader::output);
 
 struct Session {
   bool known = false;
-  bool first = false;  // this process started it, or speaks for the ranks that did
+  bool root = false;   // this process started it, alone or as one of the ranks
+  bool first = false;  // this process speaks for it: the one that started it, or one of the ranks
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;
   int place = 0;                    // which of the places for segments `directory` is
@@ -51,6 +52,9 @@ ProcessIdentity identify(std::uint32_t pid);
 // This process as /proc names it, as the collector will see it: after unshare(CLONE_NEWPID) that is another
 // pid than getpid() says. Without /proc, what the kernel says.
 ProcessIdentity own_identity();
+
+// The inode of a container's pid namespace; 0 outside of containers. See kInitialPidNamespace.
+std::uint64_t container();
 
 // Reads a small file whole; returns the bytes read (0 on any failure), NUL-terminates.
 std::size_t read_file(const char* path, char* buffer, std::size_t size);

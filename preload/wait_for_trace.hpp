@@ -3,9 +3,10 @@
 
 namespace lotus {
 
-// At the end of a process. In a container, the one that the trace is of (the first process of all, or what
-// an init or a script started) waits until the collector has written the trace, at most some seconds; all
-// others return at once. Safe in handlers of signals, and in a child of vfork, which is not waited for.
+// At the end of a process. In a container, the one that the trace is of (the first process of all, what an
+// init or a script started, each rank) waits until the collector has written the trace, or lets it go because
+// others live on, at most some seconds. All others return at once. Safe in handlers of signals, and in a
+// child of vfork, which does not wait.
 void wait_for_trace();
 
 }  // namespace lotus

@@ -73,6 +73,7 @@ TEST_CASE("a process that begins is expected to define what it runs, however lon
   settle(pace);
   pace.expect_definitions();
   CHECK(pace.pause_after({}, 1000 * kSecond) < kLongestPause / 4);
+  CHECK(!pace.calm());
 }
 
 TEST_CASE("what a burst of definitions filled says nothing of how the ring fills later") {

@@ -34,7 +34,7 @@ ORPHANS_S = 20
 def clean_environment(**more):
     """The environment without anything that changes how a program or the tracer behaves."""
     kept = {name: value for name, value in os.environ.items()
-            if not name.startswith(("LOTUS_", "LD_", "PYTHON", "XDG_RUNTIME_DIR", "CTEST_", "PYTEST_"))}
+            if not name.startswith(("LOTUS_", "LD_", "PYTHON", "DEBUGINFOD_", "XDG_RUNTIME_DIR", "CTEST_", "PYTEST_"))}
     kept.update(PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1", LC_ALL="C.UTF-8")
     kept.update({name: str(value) for name, value in more.items() if value is not None})
     return kept
@@ -110,6 +110,14 @@ def lacks(*modules):
             "  except Exception as error: print(f'{name} cannot be imported: {error}')")
     told = run([PYTHON, "-c", code, *modules]).stdout.decode().splitlines() if modules else []
     return told[0] if told else None
+
+
+@functools.cache
+def cannot_unshare(*options):
+    """Why namespaces of its own cannot be had for a program, as a reason to skip a test; None: they can."""
+    if not shutil.which("unshare"):
+        return "no unshare here"
+    return run(["unshare", *options, "true"]).stderr.decode() or None
 
 
 def wait_until(condition, what, timeout=PATIENCE):

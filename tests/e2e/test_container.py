@@ -152,8 +152,8 @@ QUOTAS = {"unified": {"cpu.max": "50000 100000"}, "version 1": {"cpu/cpu.cfs_quo
 @pytest.mark.parametrize("kind", QUOTAS)
 def test_cores_that_a_control_group_grants(kind, tmp_path, tracers, photos):
     """Files of control groups as a container sees them: what is granted counts, not what the machine has."""
-    if os.geteuid() != 0 or not shutil.which("unshare"):
-        pytest.skip("only root may do this")
+    if why := harness.cannot_unshare("-m"):
+        pytest.skip(why)
     write = "".join(f'mkdir -p "$(dirname {name})" && echo {text} > {name} && ' for name, text in QUOTAS[kind].items())
     limited = f'mount -t tmpfs tmpfs /sys/fs/cgroup && cd /sys/fs/cgroup && {write} cd / && exec "$@"'
     tracers.append(harness.Tracer(tmp_path))

@@ -67,9 +67,10 @@ def test_name_of_the_trace_without_output(command, bare, tracer):
     assert harness.run([harness.ANALYZE, "report"], cwd=tracer.directory).code == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root may do this")
 def test_containers_that_share_a_directory(command, bare, tracers, tmp_path):
     """Python is the first process of each; no trace takes the place of another."""
+    if why := harness.cannot_unshare("--uts", "--pid", "--mount-proc", "--fork"):
+        pytest.skip(why)
     shared = tmp_path / "shared"
     shared.mkdir()
     hosts = ["train-0", "train-1", "train-2"]

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 
+import pytest
+
 import harness
 import map_reader
 
@@ -16,15 +18,17 @@ def functions(trace, operation):
     return {function.name: function.samples for function in found.functions} if found else {}
 
 
-def test_names_of_a_program_that_lives_on(tracer, photos):
+@pytest.mark.parametrize("epochs", [4, 1_000_000], ids=["resting", "busy"])
+def test_names_of_a_program_that_lives_on(epochs, tracer, photos):
     trace = tracer.directory / "x.lotus"
-    process = subprocess.Popen([str(word) for word in harness.program("sampled_then_resting", data=photos)], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+    command = harness.program("sampled_then_resting", "--epochs", epochs, data=photos)
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True,
                                env=harness.clean_environment(**tracer.environment(LOTUS_OUTPUT=trace, LOTUS_SAMPLE_HZ="999")))
     try:
-        assert process.stdout.readline() == b"over\n"
-        harness.wait_until(lambda: "libjpeg.so.62!?" in functions(trace, "Loader"), "samples to be in the trace")
-        harness.wait_until(lambda: "ImagingResampleHorizontal_8bpc" in functions(trace, "RandomResizedCrop"), "names")
+        harness.wait_until(lambda: functions(trace, "Loader"), "samples to be in the trace")
+        harness.wait_until(lambda: "ImagingResampleHorizontal_8bpc" in functions(trace, "RandomResizedCrop"), "names",
+                           2 * harness.PATIENCE)
         assert process.poll() is None and not harness.is_complete(trace)
     finally:
         collector = tracer.collector_pid()
@@ -35,6 +39,7 @@ def test_names_of_a_program_that_lives_on(tracer, photos):
         process.communicate()
     for operation in "Loader", "RandomResizedCrop":
         found = functions(trace, operation)
+        unnamed = sum(samples for name, samples in found.items() if name.endswith("!?"))
         assert sum(found.values()) > 20
-        assert not any(name.endswith("!?") for name in found), found
+        assert unnamed <= (sum(found.values()) / 5 if epochs > 4 else 0), found
     assert not harness.is_complete(trace)
