@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -63,13 +62,6 @@ Room room_in(const char* directory) {
   return free < kShortOfSpace ? Room::little : Room::plenty;
 }
 
-// Unknown where /proc tells of another namespace: the pid in the header is then the one of that one.
-std::uint64_t pid_namespace(std::uint32_t pid) {
-  struct stat status {};
-  const bool same = pid == static_cast<std::uint32_t>(getpid());
-  return same && stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
-}
-
 void fill_header(SegmentHeader& header, const ProcessIdentity& own, const Sizes& sizes,
                  const Offsets& offsets) {
   header.magic = kSegmentMagic;
@@ -79,7 +71,8 @@ void fill_header(SegmentHeader& header, const ProcessIdentity& own, const Sizes&
   header.pid = own.pid;
   header.parent_pid = own.parent;
   header.start_time = own.start_time;
-  header.pid_namespace = pid_namespace(own.pid);
+  // Unknown where /proc tells of another namespace: the pid above is then the one of that one.
+  header.pid_namespace = own.pid == static_cast<std::uint32_t>(getpid()) ? pid_namespace() : 0;
   header.session_pid = session.pid;
   header.session_start_time = session.start_time;
   header.clock_source = clock_source;

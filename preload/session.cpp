@@ -250,10 +250,14 @@ void name_output() {
 
 }  // namespace
 
-std::uint64_t container() {
+std::uint64_t pid_namespace() {
   struct stat status {};
-  const bool known = stat("/proc/self/ns/pid", &status) == 0;
-  return known && status.st_ino != kInitialPidNamespace ? status.st_ino : 0;
+  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+std::uint64_t container() {
+  const std::uint64_t inode = pid_namespace();
+  return inode != kInitialPidNamespace ? inode : 0;
 }
 
 bool next_directory() { return choose_directory(session.place + 1); }

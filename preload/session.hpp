@@ -53,7 +53,10 @@ ProcessIdentity identify(std::uint32_t pid);
 // pid than getpid() says. Without /proc, what the kernel says.
 ProcessIdentity own_identity();
 
-// The inode of a container's pid namespace; 0 outside of containers. See kInitialPidNamespace.
+// The inode of this process's pid namespace; 0: unknown.
+std::uint64_t pid_namespace();
+
+// The same in a container; 0 outside. See kInitialPidNamespace.
 std::uint64_t container();
 
 // Reads a small file whole; returns the bytes read (0 on any failure), NUL-terminates.

@@ -1,6 +1,6 @@
 // Takes the place of libdw's own way to debuginfod servers, which loads the client library (and with it a
 // whole network stack) whether or not a server is known. Here it is loaded when the user names servers in
-// DEBUGINFOD_URLS, and a file is asked for.
+// DEBUGINFOD_URLS, and there is something to be named.
 #include "debuginfod.hpp"
 
 #include <dlfcn.h>

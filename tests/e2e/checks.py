@@ -141,7 +141,7 @@ def batches(pair, loaders=("train",)):
         assert found[key]["samples"] == len(batch.fetch.keys), key
     _between({key: _fetch_bounds(batch.fetch, found[key]) for key, batch in fetched.items()}, "fetch")
     _near({key: (batch.consumed - batch.fetch.end, found[key]["delay_ns"], batch.consumed - batch.fetch.made)
-           for key, batch in consumed.items()}, "delay")
+           for key, batch in consumed.items()}, "delay", share=1 / 1000)
 
 
 def _fetch_bounds(fetch, row):

@@ -11,6 +11,7 @@ import harness
 
 INITIAL_PID_NAMESPACE = 0xEFFFFFFC
 
+
 @pytest.fixture(scope="module")
 def command(texts):
     return harness.pure_program("--epochs", "1", data=texts)
