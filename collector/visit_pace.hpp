@@ -28,14 +28,15 @@ class VisitPace {
   // When to come again, in ns from now. `elapsed_ns`: since the visit before.
   std::uint64_t pause_after(const Filling& filling, std::uint64_t elapsed_ns);
 
-  // A process began: it is about to define what it runs.
-  void expect_definitions() { settled_ns_ = 0; }
+  // A process began since the visit before: it is about to define what it runs.
+  void expect_definitions() { begun_ = true; }
 
   // The rings fill so slowly that the next visit may come late, and no process begins.
   bool calm() const { return calm_; }
 
  private:
   double fastest_ = 0;            // that a ring grew lately, in shares of it a ns
+  bool begun_ = false;            // a process, since the last visit
   std::uint64_t settled_ns_ = 0;  // for so long no definition came
   bool calm_ = false;
 };
