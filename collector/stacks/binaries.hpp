@@ -21,6 +21,8 @@ inline constexpr std::size_t kMaxBinaries = 65536;                     // of all
 
 // Number of a binary, from 1.
 using BinaryId = std::uint32_t;
+// Number of a place in code in the trace, from 1 (stack_store.hpp).
+using LocationId = std::uint32_t;
 
 constexpr std::uint64_t common_address(BinaryId binary, std::uint64_t offset) {
   return kCommonSpace + (std::uint64_t{binary} << kBinaryBits) + offset;

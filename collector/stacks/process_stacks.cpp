@@ -23,7 +23,7 @@ void ProcessStacks::define(Bytes records, std::uint64_t base_ticks) {
     } else if (record.kind == Kind::code && codes_.size() < kMaxCodes) {
       codes_[record.u[0]] = {std::string(record.s[1]), std::string(record.s[2]), record.u[3],
                              NameSource::python};
-      code_locations_.erase(record.u[0]);
+      if (CodeLocation* earlier = code_locations_.find(record.u[0] + 1)) earlier->location = 0;
     }
   }
 }
@@ -59,18 +59,26 @@ void ProcessStacks::weave(const Snapshot& snapshot, const Unwound& unwound) {
   for (const NativeFrame& frame : unwound.frames) {
     for (; call != snapshot.python.end() && call->address < frame.cfa && !locations_.empty(); ++call)
       locations_.push_back(python(call->code));
-    locations_.push_back(stacks_.binaries.contains(frame.address) ? stacks_.store.native(frame.address)
-                                                                  : stacks_.store.nowhere());
+    locations_.push_back(frame.location != 0 ? frame.location : native(frame.address));
   }
   for (; call != snapshot.python.end(); ++call) locations_.push_back(python(call->code));
 }
 
+LocationId ProcessStacks::native(std::uint64_t address) {
+  if (!stacks_.binaries.contains(address)) return stacks_.store.nowhere();
+  const LocationId location = stacks_.store.native(address);
+  stacks_.unwinder.keep_location(address, location);
+  return location;
+}
+
 LocationId ProcessStacks::python(std::uint32_t code) {
-  LocationId& location = code_locations_[code];
-  if (location != 0) return location;
+  const std::uint64_t key = std::uint64_t{code} + 1;
+  CodeLocation* place = code_locations_.find(key);
+  if (place != nullptr && place->location != 0) return place->location;
+  if (place == nullptr) place = &code_locations_.add({key, 0});
   const auto known = codes_.find(code);
   static const FunctionName kUnknown{"[unknown Python function]", "", 0, NameSource::python};
-  return location = stacks_.store.python(known != codes_.end() ? known->second : kUnknown);
+  return place->location = stacks_.store.python(known != codes_.end() ? known->second : kUnknown);
 }
 
 void ProcessStacks::write(TraceFile& file, Packer& packer, std::uint32_t process, std::uint64_t position) {

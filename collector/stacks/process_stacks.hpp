@@ -56,13 +56,18 @@ class ProcessStacks {
   };
   bool worth_waiting(std::uint64_t address);
   void weave(const Snapshot& snapshot, const Unwound& unwound);
+  LocationId native(std::uint64_t address);
   LocationId python(std::uint32_t code);
 
   Stacks& stacks_;
   std::uint32_t pid_;
   Modules modules_;
   std::unordered_map<std::uint64_t, FunctionName> codes_;  // by definition id
-  std::unordered_map<std::uint64_t, LocationId> code_locations_;
+  struct CodeLocation {
+    std::uint64_t key = 0;  // the definition id and 1
+    LocationId location = 0;
+  };
+  FlatTable<CodeLocation> code_locations_;
   std::vector<LocationId> locations_;  // of the snapshot at hand
   std::vector<Sample> samples_;
   bool caught_up_ = false;

@@ -74,9 +74,9 @@ void StackStore::name_location(LocationId location, BinaryId binary, const std::
 
 StackId StackStore::child(StackId parent, LocationId location) {
   const std::uint64_t key = std::uint64_t{parent} << 32 | location;
-  if (const auto known = stacks_.find(key); known != stacks_.end()) return known->second;
+  if (const Node* known = stacks_.find(key)) return known->id;
   if (stacks_.size() >= kMaxStacks && parent != 0) return 0;
-  stacks_.emplace(key, ++last_stack_);
+  stacks_.add({key, ++last_stack_});
   define<Kind::stack>(last_stack_, parent, location);
   return last_stack_;
 }
@@ -121,7 +121,8 @@ void StackStore::restore(const Record& record) {
     native_[address].id = id;
     restored_[id] = address;
   } else if (record.kind == Kind::stack) {
-    stacks_.emplace(record.u[1] << 32 | static_cast<std::uint32_t>(record.u[2]), id);
+    const std::uint64_t key = record.u[1] << 32 | static_cast<std::uint32_t>(record.u[2]);
+    if (key != 0 && stacks_.find(key) == nullptr) stacks_.add({key, id});
     last_stack_ = std::max(last_stack_, id);
   } else if (record.kind == Kind::function) {
     last_function_ = std::max(last_function_, id);

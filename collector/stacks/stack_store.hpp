@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "stacks/binaries.hpp"
+#include "stacks/flat_table.hpp"
 #include "trace_file.hpp"
 
 namespace lotus::collector {
 
-using LocationId = std::uint32_t;
 using StackId = std::uint32_t;
 
 struct FunctionName {
@@ -61,6 +61,10 @@ class StackStore {
     LocationId id = 0;
     bool named = false;
   };
+  struct Node {
+    std::uint64_t key = 0;  // the parent and the location
+    StackId id = 0;
+  };
   template <Kind K, class... Values>
   void define(const Values&... values);
   std::uint32_t function(const FunctionName& function, BinaryId binary);
@@ -73,9 +77,9 @@ class StackStore {
   std::pmr::unsynchronized_pool_resource lasting_;
   std::pmr::unordered_map<std::uint64_t, Location> native_{&lasting_};  // by common address
   std::map<std::string, LocationId> python_;                            // by name, file and line
-  std::pmr::unordered_map<std::uint64_t, StackId> stacks_{&lasting_};   // by parent and location
-  std::unordered_map<std::string, std::uint32_t> functions_;            // by binary, name, file and line
-  std::unordered_map<LocationId, std::uint64_t> restored_;  // binary and offset of an earlier collector's
+  FlatTable<Node> stacks_;
+  std::unordered_map<std::string, std::uint32_t> functions_;  // by binary, name, file and line
+  std::unordered_map<LocationId, std::uint64_t> restored_;    // binary and offset of an earlier collector's
   std::unordered_map<std::uint32_t, std::string> restored_python_;  // its Python functions, by function id
   std::uint32_t last_location_ = 0, last_stack_ = 0, last_function_ = 0, last_binary_ = 0;
   BinaryId unknown_ = 0;

@@ -22,10 +22,13 @@ extern "C" int UNW_OBJ(setcontext)(const void*) { std::abort(); }
 namespace lotus::collector {
 namespace {
 
-constexpr std::size_t kMaxRules = std::size_t{1} << 15;  // some 4 MiB; then all are forgotten
+constexpr std::size_t kMaxRules = std::size_t{1} << 15;  // 4 MiB; then all are forgotten
 constexpr unsigned kMaxReads = 1u << 15;                 // of one step: damaged tables hold endless loops
 constexpr std::uint64_t kMaxSnapshotReads = 1u << 18;    // of all its new steps; a usual one takes 200
 constexpr std::size_t kMaxLoads = 64;                    // words of the stack that one step reads
+
+// What sigreturn trampolines look like: mov $15,%rax; syscall. Their caller was interrupted, it did not call.
+constexpr std::uint8_t kTrampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
 bool table_of(BinaryId binary, const ElfFile& file, unw_dyn_info_t& info) {
   const auto rows = file.unwind_rows();
@@ -233,13 +236,22 @@ class UnwindRules::Machine {
     return 0;
   }
 
+  // libunwind asks for each byte of a table by itself: most lie behind one that it asked for before.
   int read_file(std::uint64_t address, unw_word_t& value) {
-    const ElfFile* file = binaries_.file(binary_of(address));
-    if (file == nullptr) return -UNW_EINVAL;
-    const auto bytes = file->from(offset_of(address));
-    if (bytes.empty()) return -UNW_EINVAL;
-    value = 0;
-    std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+    if (address - table_address_ >= table_.size()) {
+      const ElfFile* file = binaries_.file(binary_of(address));
+      if (file == nullptr) return -UNW_EINVAL;
+      table_ = file->from(offset_of(address));
+      table_address_ = address;
+      if (table_.empty()) return -UNW_EINVAL;
+    }
+    const auto bytes = table_.subspan(address - table_address_);
+    if (bytes.size() >= sizeof value) {
+      std::memcpy(&value, bytes.data(), sizeof value);
+    } else {
+      value = 0;
+      std::memcpy(&value, bytes.data(), bytes.size());
+    }
     return 0;
   }
 
@@ -258,7 +270,9 @@ class UnwindRules::Machine {
   unw_addr_space_t space_ = nullptr;
   std::uint64_t address_ = 0;
   std::uint64_t low_bits_ = 0;
-  std::vector<std::uint64_t> loads_;  // addresses that were read from
+  std::vector<std::uint64_t> loads_;     // addresses that were read from
+  std::span<const std::uint8_t> table_;  // of a file, from this common address on
+  std::uint64_t table_address_ = 0;
   unsigned reads_ = 0;
   bool no_entry_ = false;
 };
@@ -269,8 +283,17 @@ UnwindRules::~UnwindRules() = default;
 
 void UnwindRules::begin_snapshot() { reads_left_ = kMaxSnapshotReads; }
 
-const UnwindRule& UnwindRules::work_out(std::uint64_t address) {
-  if (reads_left_ == 0) return not_kept_ = {};
+// A trampoline is reached by returning to it, at the address behind this one, or was interrupted itself.
+bool UnwindRules::interrupts(std::uint64_t address) {
+  const ElfFile* file = binaries_.file(binary_of(address));
+  if (file == nullptr) return false;
+  auto code = file->from(offset_of(address));
+  code = code.first(std::min(code.size(), sizeof kTrampoline + 1));
+  return std::search(code.begin(), code.end(), std::begin(kTrampoline), std::end(kTrampoline)) != code.end();
+}
+
+const KnownCode& UnwindRules::work_out(std::uint64_t address) {
+  if (reads_left_ == 0) return not_kept_ = {address, 0, {}};
   UnwindRule rule = machine_->step(address, 0);
   std::uint64_t reads = machine_->reads();
   if (rule.kind != UnwindRule::Kind::none) {
@@ -283,10 +306,11 @@ const UnwindRule& UnwindRules::work_out(std::uint64_t address) {
     if (comparable != rule) rule = {};
   }
   reads_left_ -= std::min(reads_left_, reads);
+  rule.interrupted = interrupts(address);
   // Without its file nothing is known of a binary yet: another process may see it.
-  if (binaries_.file(binary_of(address)) == nullptr) return not_kept_ = rule;
-  if (rules_.size() >= kMaxRules) rules_.clear();
-  return rules_.emplace(address, rule).first->second;
+  if (binaries_.file(binary_of(address)) == nullptr) return not_kept_ = {address, 0, rule};
+  if (known_.size() >= kMaxRules) known_.clear();
+  return known_.add({address, 0, rule});
 }
 
 std::optional<FunctionExtent> UnwindRules::function_at(BinaryId binary, std::uint64_t offset) {

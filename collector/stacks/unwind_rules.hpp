@@ -6,11 +6,10 @@
 #include <cstdint>
 #include <lotus/snapshot.hpp>
 #include <memory>
-#include <memory_resource>
 #include <optional>
-#include <unordered_map>
 
 #include "stacks/binaries.hpp"
+#include "stacks/flat_table.hpp"
 
 namespace lotus::collector {
 
@@ -25,13 +24,14 @@ struct UnwindRule {
   enum class Kind : std::uint8_t { none, last, caller };
 
   // An address in the stack: a register's value, or the CFA, and an offset in bytes.
-  struct Place {
+  struct [[gnu::packed]] Place {
     std::uint8_t base = kUnknown;
     std::int32_t offset = 0;
     bool operator==(const Place&) const = default;
   };
 
   Kind kind = Kind::none;       // none: the table says nothing; last: there is no caller
+  bool interrupted = false;     // the caller did not call, a signal interrupted it
   bool cfa_is_loaded = false;   // the CFA is the word at `cfa`, not `cfa` itself
   Place cfa;                    // the stack pointer after the return
   std::int32_t cfa_offset = 0;  // added to the word
@@ -40,6 +40,14 @@ struct UnwindRule {
 
   bool operator==(const UnwindRule&) const = default;
 };
+
+// An address of code, in a cache line of its own.
+struct alignas(64) KnownCode {
+  std::uint64_t key = 0;    // the address, common
+  LocationId location = 0;  // 0: nobody has told it yet
+  UnwindRule rule;
+};
+static_assert(sizeof(KnownCode) == 64);
 
 struct FunctionExtent {
   std::uint64_t begin, end;  // offsets in the binary
@@ -57,10 +65,14 @@ class UnwindRules {
   // bound, behind which there is none.
   void begin_snapshot();
 
-  // The rule at a common address of code; of a call, for a return address. Valid until the next call.
-  const UnwindRule& at(std::uint64_t address) {
-    const auto known = rules_.find(address);
-    return known != rules_.end() ? known->second : work_out(address);
+  // What is known at a common address of code; of a call, for a return address. Valid until the next call.
+  const KnownCode& at(std::uint64_t address) {
+    const KnownCode* known = known_.find(address);
+    return known != nullptr ? *known : work_out(address);
+  }
+  // Where the rule at `address` is kept, so is its location, until all are forgotten.
+  void keep_location(std::uint64_t address, LocationId location) {
+    if (KnownCode* known = known_.find(address)) known->location = location;
   }
 
   // The function that has an unwind entry around `offset`; empty if there is none.
@@ -68,20 +80,14 @@ class UnwindRules {
 
  private:
   class Machine;
-  struct Mix {  // binaries choose their addresses
-    std::size_t operator()(std::uint64_t address) const {
-      address *= 0x9e3779b97f4a7c15;
-      return address ^ address >> 32;
-    }
-  };
-  const UnwindRule& work_out(std::uint64_t address);
+  const KnownCode& work_out(std::uint64_t address);
+  bool interrupts(std::uint64_t address);
 
   Binaries& binaries_;
   std::unique_ptr<Machine> machine_;
-  std::pmr::unsynchronized_pool_resource lasting_;  // for the same reason as in StackStore
-  std::pmr::unordered_map<std::uint64_t, UnwindRule, Mix> rules_{&lasting_};
+  FlatTable<KnownCode> known_;
   std::uint64_t reads_left_ = 0;  // for this snapshot
-  UnwindRule not_kept_;
+  KnownCode not_kept_;
 };
 
 }  // namespace lotus::collector

@@ -7,9 +7,6 @@ namespace {
 
 constexpr std::size_t kMaxFrames = 512;
 
-// What sigreturn trampolines look like: mov $15,%rax; syscall. Their caller was interrupted, it did not call.
-constexpr std::uint8_t kTrampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-
 // One snapshot's way outwards.
 class Walk {
  public:
@@ -27,10 +24,11 @@ class Walk {
       const std::uint64_t address = ip - (called ? 1 : 0);
       if (!binaries_.contains(address)) {
         result_.unknown = address;
-        return end_at(address);
+        return end_at({address, 0, {}});
       }
-      called = !is_trampoline(ip);
-      if (!step(address, ip) || ip == 0) return;
+      const KnownCode& code = rules_.at(address);
+      called = !code.rule.interrupted;
+      if (!step(code, ip) || ip == 0) return;
     }
     result_.cut = true;
   }
@@ -47,13 +45,6 @@ class Walk {
   std::uint64_t to_common(std::uint64_t address) const {
     if (is_common(address)) return 0;
     return modules_.translate(address).value_or(address);
-  }
-
-  bool is_trampoline(std::uint64_t address) const {
-    const ElfFile* file = binaries_.file(binary_of(address));
-    if (file == nullptr) return false;
-    const auto code = file->at(offset_of(address), sizeof kTrampoline);
-    return !code.empty() && std::memcmp(code.data(), kTrampoline, sizeof kTrampoline) == 0;
   }
 
   bool read(std::uint64_t address, std::uint64_t& word) {
@@ -95,8 +86,8 @@ class Walk {
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const UnwindRule::Place& place = rule.kept[i];
       kept[i] = registers_[kKeptRegisters[i]];
-      if (place.base != UnwindRule::kSame)
-        kept[i].is = address_of(place, cfa, kept[i].number) ? Register::Is::saved : Register::Is::lost;
+      if (place.base == UnwindRule::kSame) continue;
+      kept[i].is = address_of(place, cfa, kept[i].number) ? Register::Is::saved : Register::Is::lost;
     }
     if (result_.frames.size() == 1)
       for (Register& reg : registers_) reg.is = Register::Is::lost;
@@ -104,18 +95,22 @@ class Walk {
     registers_[kRegisterRsp] = {cfa, Register::Is::value};
   }
 
-  void end_at(std::uint64_t address) {
-    result_.frames.push_back({address, stack_pointer() + 1});
+  void take(const KnownCode& code, std::uint64_t cfa) {
+    result_.frames.push_back({code.key, cfa, code.location});
+  }
+
+  void end_at(const KnownCode& code) {
+    take(code, stack_pointer() + 1);
     result_.cut = true;
   }
 
-  // Takes the frame at `address` up and goes on to its caller, at `ip`. False: that was the last one.
-  bool step(std::uint64_t address, std::uint64_t& ip) {
+  // Takes the frame in `code` up and goes on to its caller, at `ip`. False: that was the last one.
+  bool step(const KnownCode& code, std::uint64_t& ip) {
     const std::uint64_t entry = snapshot_.header.entry;
     const bool innermost = result_.frames.empty();
-    const UnwindRule& rule = rules_.at(address);
+    const UnwindRule& rule = code.rule;
     if (rule.kind == UnwindRule::Kind::last) {
-      result_.frames.push_back({address, UINT64_MAX});
+      take(code, UINT64_MAX);
       return false;
     }
     std::uint64_t cfa = 0;
@@ -123,20 +118,20 @@ class Walk {
     if (rule.kind == UnwindRule::Kind::none || !find_caller(rule, cfa, ip)) {
       const bool outside = entry != 0 && missing_ >= entry;
       if (outside && !innermost) return false;
-      end_at(address);
+      end_at(code);
       result_.cut = !outside;
       result_.behind_snapshot = missing_ >= snapshot_.stack_pointer() + snapshot_.stack.size() && !outside;
       return false;
     }
     if (entry != 0 && cfa > entry) {
-      if (innermost) result_.frames.push_back({address, cfa});
+      if (innermost) take(code, cfa);
       return false;
     }
     if (cfa <= stack_pointer()) {
-      end_at(address);
+      end_at(code);
       return false;
     }
-    result_.frames.push_back({address, cfa});
+    take(code, cfa);
     go_to_caller(rule, cfa);
     return true;
   }

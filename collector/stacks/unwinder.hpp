@@ -14,6 +14,7 @@ namespace lotus::collector {
 struct NativeFrame {
   std::uint64_t address;  // common; a return address less 1. Not common: no module is known there
   std::uint64_t cfa;      // what lies below belongs to this frame or to inner ones
+  LocationId location;    // that was kept for the address, 0: none
 };
 
 struct Unwound {
@@ -31,6 +32,9 @@ class Unwinder {
   // The frames up to the snapshot's `entry`. `modules` has been told to look at the snapshot's time. The
   // result is valid until the next call.
   const Unwound& unwind(const Snapshot& snapshot, const Modules& modules);
+
+  // unwind() tells it again with each frame at the address.
+  void keep_location(std::uint64_t address, LocationId location) { rules_.keep_location(address, location); }
 
   // The function that has an unwind entry around `offset`; empty if there is none.
   std::optional<FunctionExtent> function_at(BinaryId binary, std::uint64_t offset) {

@@ -118,7 +118,7 @@ struct Rules {
   // The program is linked to a fixed address.
   UnwindRule at(const char& place) {
     rules.begin_snapshot();
-    return rules.at(common_address(program, reinterpret_cast<std::uintptr_t>(&place)));
+    return rules.at(common_address(program, reinterpret_cast<std::uintptr_t>(&place))).rule;
   }
 };
 
@@ -179,7 +179,7 @@ TEST_CASE("the new rules of one snapshot are worked out up to a bound") {
       common_address(rules.program, reinterpret_cast<std::uintptr_t>(&at_stack_pointer));
   rules.rules.begin_snapshot();
   for (std::uint64_t i = 1; i < 30'000; ++i) rules.rules.at(wanted - i);
-  CHECK(rules.rules.at(wanted).kind == Kind::none);
+  CHECK(rules.rules.at(wanted).rule.kind == Kind::none);
   CHECK(rules.at(at_stack_pointer).kind == Kind::caller);
 }
 
