@@ -81,6 +81,9 @@ at_returned_in_register: nop
 without_table:
 at_without_table: nop
   ret
+at_before_trampoline: nop
+at_trampoline: mov $15, %rax
+at_within_trampoline: syscall
 .popsection
 )");
 
@@ -96,6 +99,9 @@ PLACE(far_apart);
 PLACE(outermost);
 PLACE(returned_in_register);
 PLACE(without_table);
+PLACE(before_trampoline);
+PLACE(trampoline);
+PLACE(within_trampoline);
 
 namespace {
 
@@ -187,6 +193,25 @@ TEST_CASE("no caller, and nothing said") {
   Rules rules;
   CHECK(rules.at(at_outermost).kind == Kind::last);
   CHECK(rules.at(at_without_table).kind == Kind::none);
+}
+
+TEST_CASE("who stands before a trampoline of signals, or begins it, was interrupted") {
+  Rules rules;
+  CHECK(rules.at(at_before_trampoline).interrupted);
+  CHECK(rules.at(at_trampoline).interrupted);
+  CHECK_FALSE(rules.at(at_within_trampoline).interrupted);
+  CHECK_FALSE(rules.at(at_stack_pointer).interrupted);
+}
+
+TEST_CASE("a location is kept with its address") {
+  Rules rules;
+  const std::uint64_t address =
+      common_address(rules.program, reinterpret_cast<std::uintptr_t>(&at_stack_pointer));
+  rules.rules.keep_location(address, 7);
+  rules.rules.begin_snapshot();
+  CHECK(rules.rules.at(address).location == 0);
+  rules.rules.keep_location(address, 7);
+  CHECK(rules.rules.at(address).location == 7);
 }
 
 TEST_CASE("more places than are remembered") {
