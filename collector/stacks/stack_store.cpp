@@ -73,12 +73,20 @@ void StackStore::name_location(LocationId location, BinaryId binary, const std::
 }
 
 StackId StackStore::child(StackId parent, LocationId location) {
+  if (const StackId recent = recent_.find(parent, location)) return recent;
   const std::uint64_t key = std::uint64_t{parent} << 32 | location;
-  if (const Node* known = stacks_.find(key)) return known->id;
-  if (stacks_.size() >= kMaxStacks && parent != 0) return 0;
-  stacks_.add({key, ++last_stack_});
-  define<Kind::stack>(last_stack_, parent, location);
-  return last_stack_;
+  StackId id = 0;
+  if (const Node* known = stacks_.find(key)) {
+    id = known->id;
+  } else {
+    if (stacks_.size() >= kMaxStacks && parent != 0) return 0;
+    id = ++last_stack_;
+    stacks_.add({key, id});
+    recent_.add(location);
+    define<Kind::stack>(id, parent, location);
+  }
+  recent_.asked_for(parent, id);
+  return id;
 }
 
 StackId StackStore::stack(const std::vector<LocationId>& locations, bool& cut) {
@@ -124,6 +132,7 @@ void StackStore::restore(const Record& record) {
     const std::uint64_t key = record.u[1] << 32 | static_cast<std::uint32_t>(record.u[2]);
     if (key != 0 && stacks_.find(key) == nullptr) stacks_.add({key, id});
     last_stack_ = std::max(last_stack_, id);
+    recent_.begin_behind(last_stack_);
   } else if (record.kind == Kind::function) {
     last_function_ = std::max(last_function_, id);
     const FunctionName function{std::string(record.s[1]), std::string(record.s[3]), record.u[4],

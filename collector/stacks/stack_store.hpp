@@ -13,11 +13,10 @@
 
 #include "stacks/binaries.hpp"
 #include "stacks/flat_table.hpp"
+#include "stacks/recent_children.hpp"
 #include "trace_file.hpp"
 
 namespace lotus::collector {
-
-using StackId = std::uint32_t;
 
 struct FunctionName {
   std::string name;
@@ -78,6 +77,7 @@ class StackStore {
   std::pmr::unordered_map<std::uint64_t, Location> native_{&lasting_};  // by common address
   std::map<std::string, LocationId> python_;                            // by name, file and line
   FlatTable<Node> stacks_;
+  RecentChildren recent_;
   std::unordered_map<std::string, std::uint32_t> functions_;  // by binary, name, file and line
   std::unordered_map<LocationId, std::uint64_t> restored_;    // binary and offset of an earlier collector's
   std::unordered_map<std::uint32_t, std::string> restored_python_;  // its Python functions, by function id
