@@ -3,7 +3,7 @@ import argparse
 
 import torch
 import torchvision.transforms as T
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, RandomSampler
 from torchvision.datasets import ImageFolder
 
 
@@ -23,10 +23,14 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--photographs", type=int, help="of an epoch: so many drawn from the tree, instead of each once")
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    loader = DataLoader(photographs(options.data), batch_size=options.batch_size, shuffle=True, num_workers=options.workers)
+    dataset = photographs(options.data)
+    drawn = options.photographs is not None
+    sampler = RandomSampler(dataset, replacement=drawn, num_samples=options.photographs)
+    loader = DataLoader(dataset, batch_size=options.batch_size, sampler=sampler, num_workers=options.workers)
     for _ in range(options.epochs):
         for images, labels in loader:
             pass

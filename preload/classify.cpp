@@ -6,6 +6,7 @@
 #include <new>
 
 #include "known_calls.hpp"
+#include "known_operations.hpp"
 #include "role_table.hpp"
 
 namespace lotus {
@@ -218,6 +219,7 @@ void release_code_info(void* extra) {
   cell->next = free_cells;
   free_cells = cell;
   known_calls.clear();
+  known_operations.clear();
 }
 
 py::Object* plain_attribute(py::Object* object, py::Object* name) {

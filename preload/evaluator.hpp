@@ -76,6 +76,7 @@ constexpr int kMaxKept = 2;  // callables that one function calls for its `self`
 struct CodeInfo {
   const Role* role = nullptr;
   py::Object* attribute = nullptr;       // runner: the attribute that holds its callables (owned by the code)
+  std::uint64_t callables_print = 0;     // … and what it held last, see fingerprint()
   const void* key = nullptr;             // last callable or type seen with this code, and …
   std::uint32_t key_definition = 0;      // … its op definition
   std::uint32_t generation = 0;          // of key_definition

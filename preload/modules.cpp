@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "mappings.hpp"
 #include "native/loaded.hpp"
@@ -197,18 +198,37 @@ void drop_absent() {
   }
 }
 
+// Where the last snapshots were found, most are found again.
+struct Extent {
+  std::uint64_t start, end;
+  bool holds(std::uint64_t address) const { return address >= start && address < end; }
+};
+constinit Extent found[4] = {};
+constinit std::size_t next_found = 0;
+
+bool is_known(std::uint64_t address) {
+  for (const Extent& extent : found)
+    if (extent.holds(address)) return true;
+  for (std::size_t i = 0; i < module_count; ++i) {
+    const Extent extent{modules[i].start, modules[i].end};
+    if (!extent.holds(address)) continue;
+    found[next_found++ % std::size(found)] = extent;
+    return true;
+  }
+  return false;
+}
+
+void forget_found() {
+  for (Extent& extent : found) extent = {};
+}
+
 void walk_modules(std::uint64_t code_kib) {
   for (std::size_t i = 0; i < module_count; ++i) modules[i].present = false;
+  forget_found();
   complete = Walk().run();
   if (!complete) return;
   drop_absent();
   seen_code_kib = code_kib;
-}
-
-bool is_known(std::uint64_t address) {
-  for (std::size_t i = 0; i < module_count; ++i)
-    if (address >= modules[i].start && address < modules[i].end) return true;
-  return false;
 }
 
 // One thread at a time; the others do without.
@@ -247,6 +267,7 @@ void define_module_at(std::uintptr_t address) {
 
 void forget_modules() {
   module_count = 0;
+  forget_found();
   last_id = 0;
   complete = false;
   busy = false;

@@ -5,6 +5,7 @@
 #include "classify.hpp"
 #include "hash.hpp"
 #include "known_calls.hpp"
+#include "known_operations.hpp"
 
 namespace lotus {
 namespace {
@@ -14,12 +15,16 @@ struct Definition {
   OpRole role{};
   std::uint32_t name_hash = 0;  // tells a reused address apart
   std::uint32_t id = 0;
-  std::uint32_t unmeasured = 0;  // calls to let pass before one's CPU time is measured
-  std::uint64_t mean_ticks = 0;
 };
 // Open addressing; ids count the entries made.
 constinit Definition table[kMaxDefinitions * 2] = {};
 constinit Definition* by_id[kMaxDefinitions] = {};
+// What is read and written at each call stands side by side, by id.
+struct Timing {
+  std::uint64_t mean_ticks = 0;
+  std::uint32_t unmeasured = 0;  // calls to let pass before one's CPU time is measured
+};
+constinit Timing timings[kMaxDefinitions] = {};
 constinit std::uint32_t made = 0;
 constinit std::uint32_t codes_made = 0;
 
@@ -56,7 +61,7 @@ std::uint32_t add(Definition& entry, const void* key, OpRole role, std::uint32_t
   if (!define<Kind::op_def>(id, static_cast<std::uint32_t>(role), name, text.qualified, text.file, text.line))
     return 0;
   made = id;
-  entry = {key, role, name_hash, id, 0, 0};
+  entry = {key, role, name_hash, id};
   by_id[id] = &entry;
   return id;
 }
@@ -202,8 +207,8 @@ std::uint32_t definition_of_native(py::Object* callable, const void* key, OpRole
 }
 
 bool measure_this(std::uint32_t definition) {
-  Definition* entry = definition < kMaxDefinitions ? by_id[definition] : nullptr;
-  if (entry == nullptr) return false;
+  if (definition == 0 || definition >= kMaxDefinitions) return false;
+  Timing& timing = timings[definition];
   constexpr std::uint64_t kReadsTicks = 200;  // two reads of the thread CPU clock, about 1 µs
   constexpr std::uint64_t kShare = 2000;      // 1 / 0.05 %
   // At this system call the kernel takes the CPU away from a thread whose time slice is over: read after each
@@ -211,27 +216,26 @@ bool measure_this(std::uint32_t definition) {
   // them.
   constexpr std::uint64_t kLongTicks = 1'000'000;  // some 6 ms
   constexpr std::uint64_t kSeldom = 32;
-  const std::uint64_t mean = entry->mean_ticks;
+  const std::uint64_t mean = timing.mean_ticks;
   if (mean == 0) return false;  // the first call of a process is like no other
   if (mean > kLongTicks) return true;
-  if (entry->unmeasured > 0) {
-    --entry->unmeasured;
+  if (timing.unmeasured > 0) {
+    --timing.unmeasured;
     return false;
   }
   const std::uint64_t cost = kReadsTicks * kShare / mean;
   const std::uint64_t every = cost < kSeldom ? kSeldom : cost;
   // The distance varies: workers that live for an epoch would else measure the same places in each.
-  entry->unmeasured = static_cast<std::uint32_t>((ticks_now() * 0x9e3779b97f4a7c15 >> 32) % (2 * every - 1));
+  timing.unmeasured = static_cast<std::uint32_t>((ticks_now() * 0x9e3779b97f4a7c15 >> 32) % (2 * every - 1));
   return true;
 }
 
 void learn_duration(std::uint32_t definition, std::uint64_t ticks) {
-  Definition* entry = definition < kMaxDefinitions ? by_id[definition] : nullptr;
-  if (entry == nullptr) return;
+  if (definition == 0 || definition >= kMaxDefinitions) return;
   // Follows short calls faster than long ones: the first call is often slow, others lose their core for a
   // while.
-  const std::uint64_t mean = entry->mean_ticks;
-  entry->mean_ticks = mean == 0 ? ticks : ticks < mean ? (mean + ticks) / 2 : (mean * 15 + ticks) / 16;
+  std::uint64_t& mean = timings[definition].mean_ticks;
+  mean = mean == 0 ? ticks : ticks < mean ? (mean + ticks) / 2 : (mean * 15 + ticks) / 16;
 }
 
 std::uint32_t define_code(const Call& call) {
@@ -248,9 +252,11 @@ std::uint32_t define_code(const Call& call) {
 void forget_definitions() {
   codes_made = 0;
   known_calls.clear();
+  known_operations.clear();
   made = 0;
   std::memset(static_cast<void*>(table), 0, sizeof table);
   std::memset(static_cast<void*>(by_id), 0, sizeof by_id);
+  std::memset(static_cast<void*>(timings), 0, sizeof timings);
 }
 
 }  // namespace lotus

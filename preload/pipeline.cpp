@@ -5,11 +5,15 @@
 #include "classify.hpp"
 #include "handlers.hpp"
 #include "keepers.hpp"
+#include "known_operations.hpp"
 #include "names.hpp"
 #include "runners.hpp"
 #include "sampler.hpp"
 
 namespace lotus {
+
+constinit KnownOperations known_operations{};
+
 namespace {
 
 constexpr int kMaxExpanded = 3;   // helper methods of the dataset that are opened up, one in another
@@ -43,13 +47,45 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
   return result;
 }
 
+// Whether what `callable` runs follows from the code that is called. A method may turn up with another
+// `self`, a partial with another function.
+bool is_lasting(py::Object* callable, py::Object* first) {
+  return callable == first || py::is_exactly(callable, py::api.PyFunction_Type);
+}
+
 // An operation may itself be a runner: RandomApply, Sequential, a Compose in a Compose.
 py::Object* run_callable(Call& call, py::Object* callable, py::Object* first, OpRole role) {
   Context context;
   context.self = first;
   context.items = callables_of(call, first);
   context.kind = context.items != nullptr ? Context::Kind::runner : Context::Kind::op;
-  return run_operation(call, definition_of(call, callable, role), context);
+  const std::uint32_t definition = definition_of(call, callable, role);
+  if (is_lasting(callable, first) && call.info->runner == Verdict::no)
+    known_operations.add(call.code, callable, role, definition);
+  return run_operation(call, definition, context);
+}
+
+// The same for what is known to run this frame, and to be no runner.
+py::Object* run_known(const Call& call, py::Object* first, std::uint32_t definition) {
+  Context context;
+  context.kind = Context::Kind::op;
+  context.self = first;
+  return run_operation(call, definition, context);
+}
+
+// Runs the frame as the context's item that it is. False: it is none.
+bool run_item(Call& call, Context& context, py::Object* first, py::Object*& result) {
+  py::Object* const next = expected_item(context);
+  const bool lasting = next != nullptr && is_lasting(next, first);
+  if (const std::uint32_t known = lasting ? known_operations.find(call.code, next, OpRole::transform) : 0) {
+    ++context.next_item;
+    result = run_known(call, first, known);
+    return true;
+  }
+  py::Object* const item = match_item(context, call, first);
+  if (item == nullptr) return false;
+  result = run_callable(call, item, first, OpRole::transform);
+  return true;
 }
 
 // The object whose class names the frame: `self` where this is the class's own __call__.
@@ -62,7 +98,12 @@ py::Object* run_runner(Call& call, py::Object* first, py::Object* items) {
   context.kind = Context::Kind::runner;
   context.self = first;
   context.items = items;
-  return run_operation(call, definition_of(call, named_by(call, first), OpRole::runner), context);
+  std::uint32_t definition = first != nullptr ? known_operations.find(call.code, first, OpRole::runner) : 0;
+  if (definition == 0) {
+    definition = definition_of(call, named_by(call, first), OpRole::runner);
+    if (first != nullptr) known_operations.add(call.code, first, OpRole::runner, definition);
+  }
+  return run_operation(call, definition, context);
 }
 
 bool is_dataset(py::Object* object) {
@@ -82,17 +123,23 @@ bool is_loader_of(py::Object* dataset, const Call& call, py::Object* first) {
   return loader && runs(loader.get(), call, first);
 }
 
-py::Object* run_loader(Call& call, py::Object* first) {
+py::Object* run_loader(Call& call, py::Object* first, std::uint32_t definition) {
   for (int i = 0; i < 2 && i < call.info->arguments; ++i) note_path(local_variable(call, i));
-  Context context;
-  context.kind = Context::Kind::op;
-  context.self = first;
-  return run_operation(call, definition_of(call, named_by(call, first), OpRole::loader), context);
+  return run_known(call, first, definition);
 }
 
 // A frame directly below a sample, with no runner in between.
 py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
-  if (is_loader_of(sample.self, call, first)) return run_loader(call, first);
+  py::Object* const dataset = sample.self;
+  if (const std::uint32_t known =
+          dataset != nullptr ? known_operations.find(call.code, dataset, OpRole::loader) : 0)
+    return run_loader(call, first, known);
+  const bool known_runner = first != nullptr && known_operations.find(call.code, first, OpRole::runner) != 0;
+  if (!known_runner && is_loader_of(dataset, call, first)) {
+    const std::uint32_t definition = definition_of(call, named_by(call, first), OpRole::loader);
+    known_operations.add(call.code, dataset, OpRole::loader, definition);
+    return run_loader(call, first, definition);
+  }
   py::Object* items = callables_of(call, first);
   if (items == nullptr) items = callables_of_forward(call, first);
   if (items != nullptr) return run_runner(call, first, items);
@@ -125,10 +172,8 @@ py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
     const ContextScope scope(inner);
     return call.run();
   }
-  if (context.items != nullptr) {
-    py::Object* item = match_item(context, call, first);
-    if (item != nullptr) return run_callable(call, item, first, OpRole::transform);
-  }
+  if (py::Object* result = nullptr; context.items != nullptr && run_item(call, context, first, result))
+    return result;
   if ((call.info->traits & kTransparent) != 0) return call.run();
   if ((call.info->traits & kIgnored) != 0) return run_opaque(call);
   return run_first_frame(call, first, context);
@@ -136,8 +181,7 @@ py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
 
 [[gnu::noinline]] py::Object* below_runner(Call& call, Context& context) {
   py::Object* first = first_argument(call);
-  py::Object* item = match_item(context, call, first);
-  if (item != nullptr) return run_callable(call, item, first, OpRole::transform);
+  if (py::Object* result = nullptr; run_item(call, context, first, result)) return result;
   if ((call.info->traits & kTransparent) != 0) return call.run();
   if (context.depth >= kMaxUnmatched || (call.info->traits & kIgnored) != 0) return run_opaque(call);
   ++context.depth;

@@ -16,6 +16,7 @@
 #include "autostart.hpp"
 #include "config.hpp"
 #include "describe.hpp"
+#include "native/hooks.hpp"
 #include "sampler.hpp"
 #include "session.hpp"
 #include "thread_id.hpp"
@@ -284,6 +285,7 @@ void forget_parent() {
   ++process.generation;
   process.worker = false;
   forget_sampler();
+  forget_hooks();
   session.root = session.first = false;
   forget_segment(process.segment);
   local = Local{};

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxPath = 1024;
 inline constexpr std::size_t kRecordRoom = kMaxPath + 128;
 inline constexpr std::uint32_t kMaxSpans = 64;  // nesting; deeper spans are counted, not recorded
 
-struct OpenSpan {
+struct alignas(64) OpenSpan {
   Kind kind;
   bool cpu_measured;
   std::uint64_t fields[3];
@@ -28,8 +28,9 @@ struct OpenSpan {
   std::uintptr_t entry;     // op: the stack address below which its frames lie, 0 unknown
 };
 
-// A thread that records. Lives in static storage, one per slot of the segment.
-struct Thread {
+// A thread that records. Lives in static storage, one per slot of the segment. What each record needs stands
+// in its first line of memory.
+struct alignas(64) Thread {
   std::uint8_t* cursor;  // end of the open chunk's records
   std::uint8_t* limit;   // flush when the cursor is past it
   std::uint8_t* chunk;

@@ -65,13 +65,28 @@ void decide(CodeInfo& info, py::Object* code, py::Object* self) {
   }
 }
 
+// Tells a container's objects and their types from others; 0 for none.
+std::uint64_t fingerprint(py::Object* items) {
+  std::uint64_t hash = 0;
+  visit_items(items, [&hash](py::Object* item) {
+    hash = (hash ^ reinterpret_cast<std::uintptr_t>(item)) * 0x9e3779b97f4a7c15;
+    hash = (hash ^ reinterpret_cast<std::uintptr_t>(py::type_of(item))) * 0x9e3779b97f4a7c15;
+    return false;
+  });
+  return hash;
+}
+
 py::Object* callables_for(CodeInfo& info, py::Object* code, py::Object* self) {
   if (info.runner == Verdict::no) return nullptr;
   if (info.runner == Verdict::open) decide(info, code, self);
   if (info.runner != Verdict::yes) return nullptr;
   py::Object* items = container_of(self, info.attribute);
-  if (items == nullptr || !holds_callables(items)) return nullptr;
+  if (items == nullptr) return nullptr;
+  const std::uint64_t print = fingerprint(items);
+  if (print != 0 && print == info.callables_print) return items;
+  if (!holds_callables(items)) return nullptr;
   hook_native_callables(items);
+  info.callables_print = print;
   return items;
 }
 
@@ -90,15 +105,18 @@ py::Object* callables_of_forward(Call& call, py::Object* self) {
   return info == nullptr ? nullptr : callables_for(*info, code, self);
 }
 
+py::Object* expected_item(const Context& context) {
+  py::Object* items = context.items;
+  const bool more = py::is_a(items, py::kList) && context.next_item < py::api.PyList_Size(items);
+  return more ? py::api.PyList_GetItem(items, context.next_item) : nullptr;
+}
+
 py::Object* match_item(Context& context, const Call& call, py::Object* first) {
   // Callables are called in order nearly always: the one behind the last match is tried first.
   py::Object* items = context.items;
-  if (py::is_a(items, py::kList) && context.next_item < py::api.PyList_Size(items)) {
-    py::Object* expected = py::api.PyList_GetItem(items, context.next_item);
-    if (runs(expected, call, first)) {
-      ++context.next_item;
-      return expected;
-    }
+  if (py::Object* expected = expected_item(context); expected != nullptr && runs(expected, call, first)) {
+    ++context.next_item;
+    return expected;
   }
   py::Object* match = nullptr;
   py::Ssize index = 0;

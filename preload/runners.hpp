@@ -13,6 +13,9 @@ py::Object* callables_of(Call& call, py::Object* self);
 // The same for a frame that is `type(self).__call__` of a module whose `forward` is the runner.
 py::Object* callables_of_forward(Call& call, py::Object* self);
 
+// The item that is called next if all are called in order; nullptr where that is not known.
+py::Object* expected_item(const Context& context);
+
 // The callable of the context's items that this frame runs, or nullptr.
 py::Object* match_item(Context& context, const Call& call, py::Object* first);
 

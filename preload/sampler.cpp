@@ -26,13 +26,16 @@ namespace lotus {
 
 constinit bool sampler_wanted = false;
 constinit bool sampler_on = false;
+constinit std::uint64_t next_poll = UINT64_MAX;
+constinit thread_local std::uintptr_t snapshot_at = 0;
+constinit std::uintptr_t snapshot_elsewhere_at = 0;
 
 #if defined(__x86_64__)
 
 namespace {
 
-// A poll takes a tenth of a millisecond; the collector waits 0.3 s for the definition of a module.
-constexpr std::uint64_t kPollsPerSecond = 4;
+// A poll takes a tenth of a millisecond, more where the kernel's part is cold.
+constexpr std::uint64_t kPollsPerSecond = 1;
 constexpr int kAttempts = 50;  // of a thread that begins, to get at the clocks
 constexpr std::uintptr_t kPageBytes = 4096;
 constexpr std::uint32_t kEnoughIdleBytes = 1024;  // of a stack outside of operations
@@ -42,11 +45,8 @@ constinit int sample_signal = 0;
 constinit const ThreadClock* clock_kind = &kCpuTimer;
 constinit std::uint64_t period_ns = 0;
 constinit std::uint64_t poll_after_ticks = 0;
-constinit std::uint64_t last_poll = 0;
 constinit bool changing = false;
-constinit pid_t owner = 0;  // the process that took the signal
-// Where the last snapshot found this thread; 0: none was taken since after_operation().
-constinit thread_local std::uintptr_t snapshot_at = 0;
+constinit pid_t owner = 0;                   // the process that took the signal
 constinit thread_local int held_signal = 0;  // blocked by hold_samples()
 
 // What the handler knows of the thread that it interrupted.
@@ -145,7 +145,8 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   record.stored_bytes = record.raw_bytes =
       static_cast<std::uint32_t>(bytes - room.payload) + header->stack_bytes;
   process.segment.snapshots.commit(room, record, reserved);
-  snapshot_at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const auto at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  (subject.stream != 0 ? snapshot_at : snapshot_elsewhere_at) = at;
 }
 
 // The clock that sent a signal; nullptr: somebody else did.
@@ -222,6 +223,7 @@ sigset_t only(int signal) {
 void stop_sampling(const char* why) {
   disarm_threads();
   sampler_on = false;
+  next_poll = UINT64_MAX;
   note(why);
 }
 
@@ -261,14 +263,14 @@ void start_sampler() {
   touch_ring();
   sampler_on = true;
   poll_after_ticks = ticks_per_second() / kPollsPerSecond;
-  last_poll = ticks_now();
+  next_poll = ticks_now() + poll_after_ticks;
   define_modules();
   arm_threads(*clock_kind, sample_signal, period_ns);
 }
 
-void poll_sampler(std::uint64_t now) {
-  if (!sampler_on || now < last_poll + poll_after_ticks) return;
-  last_poll = now;
+void poll_now(std::uint64_t now) {
+  if (!sampler_on) return;
+  next_poll = now + poll_after_ticks;
   define_modules();  // takes long: a thread that begins meanwhile need not wait for it
   const Change change(Change::How::attempt);
   if (!change || !sampler_on) return;
@@ -342,11 +344,11 @@ void stop_for_exec() {
   while (syscall(SYS_rt_sigtimedwait, &set, nullptr, &now, sizeof(std::uint64_t)) > 0) continue;
 }
 
-void after_operation(std::uint64_t now) {
-  poll_sampler(now);
-  if (snapshot_at == 0) return;
-  define_module_at(snapshot_at);
-  snapshot_at = 0;
+void explain_snapshots() {
+  for (std::uintptr_t* at : {&snapshot_at, &snapshot_elsewhere_at}) {
+    if (*at != 0) define_module_at(*at);
+    *at = 0;
+  }
 }
 
 void hold_samples() {
@@ -366,6 +368,7 @@ void resume_samples() {
 
 void forget_sampler() {
   sampler_on = false;
+  next_poll = UINT64_MAX;
   changing = false;
   owner = getpid();
   begin_alternate_stacks();
@@ -377,8 +380,8 @@ void forget_sampler() {
 
 void want_samples() {}
 void start_sampler() {}
-void poll_sampler(std::uint64_t) {}
-void after_operation(std::uint64_t) {}
+void poll_now(std::uint64_t) {}
+void explain_snapshots() {}
 void hold_samples() {}
 void resume_samples() {}
 void forget_sampler() {}

@@ -19,13 +19,31 @@ void want_samples();
 // for it.
 void start_sampler();
 
-// Arms threads and defines modules that are new, at most ten times a second. Called where an operation or a
-// batch ends, at `now` in ticks.
-void poll_sampler(std::uint64_t now);
+// When poll_sampler() has something to do again, in ticks.
+extern std::uint64_t next_poll;
 
-// Called where an operation ends: defines modules that are new if a snapshot was taken in this thread, so
-// that its addresses can be told at once. Polls.
-void after_operation(std::uint64_t now);
+// Where the last snapshot found this thread, and the threads that record nothing, as those of a pool: whoever
+// ends an operation explains theirs. 0: none was taken since.
+extern constinit thread_local std::uintptr_t snapshot_at;
+extern std::uintptr_t snapshot_elsewhere_at;
+
+// Arms threads and defines modules that are new, once a second. Called where an operation or a batch
+// ends, at `now` in ticks.
+void poll_now(std::uint64_t now);
+inline void poll_sampler(std::uint64_t now) {
+  if (now >= next_poll) [[unlikely]]
+    poll_now(now);
+}
+
+// Defines modules that are new, so that these addresses can be told at once.
+void explain_snapshots();
+
+// Called where an operation ends, at `now` in ticks.
+inline void after_operation(std::uint64_t now) {
+  poll_sampler(now);
+  if (snapshot_at != 0 || snapshot_elsewhere_at != 0) [[unlikely]]
+    explain_snapshots();
+}
 
 // In a thread that begins: arms it, unless another thread changes clocks just now (then it is found later: to
 // wait could be for ever, where who holds them waits for the loader, and the loader's holder for this

@@ -10,18 +10,19 @@ namespace {
 struct HookInfo {
   const char* name = nullptr;
   const char* library = nullptr;
-  std::uint32_t defined = 0;  // the generation that defined it, plus 1
 };
 
 // The first ones are those of libc, in the order of FileHook.
 constinit HookInfo hooks[kMaxHooks] = {{},
-#define LOTUS_HOOK(name) {#name, "libc.so.6", 0},
+#define LOTUS_HOOK(name) {#name, "libc.so.6"},
                                        LOTUS_FILE_HOOKS(LOTUS_HOOK)
 #undef LOTUS_HOOK
 };
 #define LOTUS_HOOK(name) +1
 constinit std::uint32_t next_hook = 1 LOTUS_FILE_HOOKS(LOTUS_HOOK);
 #undef LOTUS_HOOK
+
+constinit bool defined[kMaxHooks] = {};  // by this process
 
 constinit char names_kept[48 * 1024] = {};
 constinit std::size_t names_used = 0;
@@ -35,12 +36,10 @@ const char* keep(std::string_view text) {
 }
 
 void define_hook(HookId id) {
-  HookInfo& hook = hooks[id];
-  const std::uint32_t generation = process.generation + 1;
-  if (hook.defined == generation) [[likely]]
+  if (defined[id]) [[likely]]
     return;
-  if (define<Kind::hook>(id, std::string_view(hook.name), std::string_view(hook.library)))
-    hook.defined = generation;
+  const HookInfo& hook = hooks[id];
+  defined[id] = define<Kind::hook>(id, std::string_view(hook.name), std::string_view(hook.library));
 }
 
 }  // namespace
@@ -62,6 +61,8 @@ HookId add_hook(std::string_view name, std::string_view library) {
   hooks[id].name = kept_name;
   return static_cast<HookId>(id);
 }
+
+void forget_hooks() { std::memset(defined, 0, sizeof defined); }
 
 void write_native(Thread& thread, std::uint64_t now) {
   if (thread.opened_bytes > 0) record_opened(thread, now);

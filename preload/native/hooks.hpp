@@ -18,6 +18,9 @@ using Word = std::uintptr_t;
 // Makes a hook. `name`, `library`: copied. 0: no room for one more. Thread safe.
 HookId add_hook(std::string_view name, std::string_view library);
 
+// In a forked child: all are to be defined anew.
+void forget_hooks();
+
 // What comes after the last slash.
 std::string_view base_name(std::string_view path);
 

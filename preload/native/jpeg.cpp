@@ -34,10 +34,12 @@ constexpr std::uint32_t kMaxLibraries = 16;  // more are looked up at each call
 constinit Library libraries[kMaxLibraries] = {};
 constinit std::uint32_t library_count = 0;
 
-// The library of this thread's last image.
+// The library of this thread's last image, and how many were known when it was looked up: since then another
+// may have been found at its address, by the thread that read the image's header.
 struct Memory {
   const void* allocator;
   const Library* library;
+  std::uint32_t libraries;
 };
 constinit thread_local Memory last{};
 
@@ -69,7 +71,8 @@ bool still_holds(const Library& library) {
   return true;
 }
 
-// Looks once an image whether the library is still the one that was known under this address.
+// Looks once an image whether the library is still the one that was known under this address: the loader may
+// have put another in its place.
 const Library* library_of(const void* allocator) {
   const Loaded object = find_loaded(allocator);
   if (!object) return nullptr;
@@ -92,9 +95,11 @@ const Library* library_of(const void* allocator) {
 [[gnu::always_inline]] inline Word call(std::size_t symbol, bool begins, const void* caller, const void* ours,
                                         Word a, Word b, Word c) {
   const void* allocator = allocator_of(a);
-  if (begins || last.allocator != allocator) {
+  if (begins || last.allocator != allocator ||
+      last.libraries != __atomic_load_n(&library_count, __ATOMIC_RELAXED)) {
     last.library = allocator == nullptr ? nullptr : library_of(allocator);
     last.allocator = allocator;
+    last.libraries = __atomic_load_n(&library_count, __ATOMIC_RELAXED);
   }
   const Library* library = last.library;
   if (library == nullptr || !library->symbols[symbol]) [[unlikely]]

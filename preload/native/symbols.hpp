@@ -22,10 +22,10 @@
                                       S(mmap64, mmap, mapped)
 
 // S(symbol, begins): functions of libjpeg with a j_decompress_ptr first and at most three arguments.
-// `begins`: the first ones that are called for an image.
+// `begins`: the first one that is called for an image.
 #define LOTUS_JPEG_SYMBOLS(S)                                                                              \
   S(jpeg_read_header, true)                                                                                \
-  S(jpeg_start_decompress, true) S(jpeg_read_coefficients, true) S(jpeg_read_scanlines, false)             \
+  S(jpeg_start_decompress, false) S(jpeg_read_coefficients, false) S(jpeg_read_scanlines, false)           \
       S(jpeg_read_raw_data, false) S(jpeg_crop_scanline, false) S(jpeg_skip_scanlines, false)              \
           S(jpeg_finish_decompress, false) S(jpeg12_read_scanlines, false) S(jpeg16_read_scanlines, false) \
               S(jpeg12_read_raw_data, false) S(jpeg12_crop_scanline, false) S(jpeg12_skip_scanlines, false)
