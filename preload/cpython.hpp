@@ -69,7 +69,7 @@ using Ssize = std::ptrdiff_t;
 // Data symbols. D(name)
 #define LOTUS_PY_DATA(D)                                                                           \
   D(PyFunction_Type) D(PyMethod_Type) D(PyCFunction_Type) D(PyMethodDescr_Type) D(PyCell_Type)     \
-  D(_Py_NoneStruct) D(PyExc_StopIteration)
+  D(PyList_Type) D(_Py_NoneStruct) D(PyExc_StopIteration)
 // clang-format on
 
 struct Api {
@@ -121,6 +121,19 @@ enum TypeFlag : unsigned long {
 };
 inline bool is_a(const Object* object, TypeFlag flag) {
   return (api.PyType_GetFlags(type_of(object)) & flag) != 0;
+}
+
+// An item of a list itself, not of a subclass; nullptr behind its end. PyList_Size and PyList_GetItem without
+// the calls.
+inline Object* list_item(const Object* list, Ssize index) {
+  struct List {  // PyListObject
+    Ssize references;
+    Type* type;
+    Ssize size;
+    Object** items;
+  };
+  const auto* fields = reinterpret_cast<const List*>(list);
+  return index < fields->size ? fields->items[index] : nullptr;
 }
 
 // Python 3.11 inlines a `container[index]` whose __getitem__ is a Python function into the caller, past the

@@ -108,8 +108,8 @@ int audit(const char* event, py::Object* arguments, void*) {
     }
     return 0;
   }
-  if (here.in_sample && std::strcmp(event, "open") == 0 && !process.off && arguments != nullptr &&
-      py::api.PyErr_Occurred() == nullptr && py::api.PyTuple_Size(arguments) > 0)
+  if (here.in_sample && !here.path_known && std::strcmp(event, "open") == 0 && !process.off &&
+      arguments != nullptr && py::api.PyErr_Occurred() == nullptr && py::api.PyTuple_Size(arguments) > 0)
     note_path(py::api.PyTuple_GetItem(arguments, 0));
   return 0;
 }

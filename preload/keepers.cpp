@@ -15,10 +15,13 @@ constexpr int kTries = 8;  // looks at code whose attributes are still empty bef
 std::string_view library_of(std::string_view file) {
   constexpr std::string_view kInstalled = "-packages/";
   constexpr std::string_view kStandard = "/lib/python3.";
-  if (const auto at = file.rfind(kInstalled); at != std::string_view::npos)
-    return file.substr(0, file.find('/', at + kInstalled.size()));
+  if (const auto at = file.rfind(kInstalled); at != std::string_view::npos) {
+    const auto end = file.find('/', at + kInstalled.size());
+    return {file.data(), end == std::string_view::npos ? file.size() : end};
+  }
   const auto at = file.find(kStandard);
-  return at == std::string_view::npos ? std::string_view{} : file.substr(0, at + kStandard.size());
+  return at == std::string_view::npos ? std::string_view{}
+                                      : std::string_view{file.data(), at + kStandard.size()};
 }
 
 // A callable that is the object's own. Borrowed: `self` keeps it.

@@ -2,10 +2,12 @@
 // nearly all of them.
 //
 // A sample's pixels drive everything else out of the caches, so each line of memory that a call reads is
-// fetched anew for each sample. Here eight functions share a line, and a function is in one line only; their
-// CodeInfos, and what hangs on their code objects, have lines of their own. The GIL guards the table.
+// fetched anew for each sample. Here eight functions share a line, and the table is no larger than it has to
+// be; their CodeInfos, and what hangs on their code objects, have lines of their own. The GIL guards the
+// table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "evaluator.hpp"
@@ -16,14 +18,15 @@ class KnownCalls {
  public:
   // The definition `code` of such a function; 0: it is not known to be one, here.
   std::uint32_t find(const py::Object* code, const Context& context) const {
-    for (const std::uint64_t entry : line_of(code).entries) {
+    for (std::size_t at = place(code);; at = next(at)) {
+      const std::uint64_t entry = entries_[at];
+      if (entry == 0) return 0;
       if (entry >> kValueBits != key(code)) continue;
       const bool here_too =
           context.kind == Context::Kind::opaque ||
           (context.kind == Context::Kind::op && (!context.guessed || (entry & kAlways) != 0));
       return here_too ? static_cast<std::uint32_t>(entry) >> 1 & kMostDefinitions : 0;
     }
-    return 0;
   }
 
   // `info`: of `code`; what is known of it may still change.
@@ -32,40 +35,51 @@ class KnownCalls {
     const bool known = info.role == nullptr && (always || info.runner == Verdict::no) &&
                        info.code_definition != 0 && info.code_definition <= kMostDefinitions &&
                        key(code) >> (64 - kValueBits) == 0;
-    if (known) entry_for(code) = key(code) << kValueBits | info.code_definition << 1 | (always ? kAlways : 0);
+    if (!known) return;
+    if (count_ >= (mask_ + 1) / 4 * 3) make_room();
+    insert(key(code) << kValueBits | info.code_definition << 1 | (always ? kAlways : 0));
   }
 
   // A code object may be gone, or definitions are made anew.
   void clear() {
-    for (Line& line : lines_) line = {};
+    for (std::uint64_t& entry : entries_) entry = 0;
+    count_ = 0;
+    mask_ = kLeast - 1;
   }
 
  private:
-  static constexpr int kLineBits = 6;
-  static constexpr std::size_t kEntries = 8;   // of a line
+  static constexpr std::size_t kLeast = 128, kMost = 1024;  // entries; a quarter of them stays free
   static constexpr int kValueBits = 20;        // of an entry: the definition and a flag; above them the key
   static constexpr std::uint64_t kAlways = 1;  // also in an operation that is but a sample's first frame
   static constexpr std::uint32_t kMostDefinitions = (1u << (kValueBits - 1)) - 1;
 
-  struct alignas(64) Line {
-    std::uint64_t entries[kEntries] = {};
-  };
-
   static std::uint64_t key(const py::Object* code) { return reinterpret_cast<std::uintptr_t>(code) >> 4; }
-  static std::size_t place(const py::Object* code) {
-    return static_cast<std::size_t>(key(code) * 0x9e3779b97f4a7c15 >> (64 - kLineBits));
-  }
-  const Line& line_of(const py::Object* code) const { return lines_[place(code)]; }
+  static std::size_t hash(std::uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 32; }
+  std::size_t place(const py::Object* code) const { return hash(key(code)) & mask_; }
+  std::size_t next(std::size_t at) const { return (at + 1) & mask_; }
 
-  // The function's own entry, a free one, or the last that was added to its line.
-  std::uint64_t& entry_for(const py::Object* code) {
-    auto& entries = lines_[place(code)].entries;
-    for (std::uint64_t& entry : entries)
-      if (entry == 0 || entry >> kValueBits == key(code)) return entry;
-    return entries[kEntries - 1];
+  void insert(std::uint64_t entry) {
+    std::size_t at = hash(entry >> kValueBits) & mask_;
+    while (entries_[at] != 0 && entries_[at] >> kValueBits != entry >> kValueBits) at = next(at);
+    count_ += entries_[at] == 0 ? 1 : 0;
+    entries_[at] = entry;
   }
 
-  Line lines_[std::size_t{1} << kLineBits] = {};
+  // Twice as large; where it is as large as it gets, it begins anew.
+  void make_room() {
+    const std::size_t size = mask_ + 1;
+    if (size == kMost) return clear();
+    std::uint64_t old[kMost / 2];
+    for (std::size_t i = 0; i < size; ++i) old[i] = entries_[i];
+    clear();
+    mask_ = 2 * size - 1;
+    for (std::size_t i = 0; i < size; ++i)
+      if (old[i] != 0) insert(old[i]);
+  }
+
+  std::size_t mask_ = kLeast - 1;
+  std::size_t count_ = 0;
+  alignas(64) std::uint64_t entries_[kMost] = {};
 };
 extern constinit KnownCalls known_calls;
 

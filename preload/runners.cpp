@@ -106,9 +106,8 @@ py::Object* callables_of_forward(Call& call, py::Object* self) {
 }
 
 py::Object* expected_item(const Context& context) {
-  py::Object* items = context.items;
-  const bool more = py::is_a(items, py::kList) && context.next_item < py::api.PyList_Size(items);
-  return more ? py::api.PyList_GetItem(items, context.next_item) : nullptr;
+  const bool list = py::is_exactly(context.items, py::api.PyList_Type);
+  return list ? py::list_item(context.items, context.next_item) : nullptr;
 }
 
 py::Object* match_item(Context& context, const Call& call, py::Object* first) {

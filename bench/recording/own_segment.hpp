@@ -8,18 +8,21 @@
 
 #include "config.hpp"
 #include "recorder.hpp"
+#include "sampler.hpp"
 #include "session.hpp"
 
 // In a directory of its own under /dev/shm; both are gone at the end of its life. One at a time.
 class OwnSegment {
  public:
-  OwnSegment() {
+  enum class Samples : bool { no, yes };  // whether this thread's stack is sampled
+  explicit OwnSegment(Samples samples = Samples::no) {
     if (mkdtemp(directory_) == nullptr) return;
     setenv("LOTUS_DIR", directory_, 1);
     setenv("LOTUS_AUTOSTART", "0", 1);
     setenv("LOTUS_OUTPUT", "/dev/null", 1);
     lotus::read_config();
     lotus::choose_clock();
+    if (samples == Samples::yes) lotus::want_samples();
     lotus::leave(lotus::enter<lotus::Kind::fetch>(0, 0, 0), lotus::Kind::leave);
   }
   ~OwnSegment() {

@@ -129,7 +129,7 @@ void report(const char* what, double ns, double empty, const Taken& taken) {
 int main(int argc, char** argv) {
   const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 200'000;
   if (count == 0) return 2;
-  const OwnSegment segment;
+  const OwnSegment segment(OwnSegment::Samples::yes);
   if (!segment.made() || lotus::sample_signal_now() == 0) return 1;
   lotus::RingReader reader = segment.ring(lotus::kStackRing);
   const siginfo_t sample = capture(lotus::sample_signal_now());

@@ -92,8 +92,9 @@ const Library* library_of(const void* allocator) {
   return function == nullptr ? 0 : function(a, b, c);
 }
 
-[[gnu::always_inline]] inline Word call(std::size_t symbol, bool begins, const void* caller, const void* ours,
-                                        Word a, Word b, Word c) {
+// One copy of it for all functions: each image calls several, whose code lies in no cache by then.
+[[gnu::noinline]] Word call(std::size_t symbol, bool begins, const void* caller, const void* ours, Word a,
+                            Word b, Word c) {
   const void* allocator = allocator_of(a);
   if (begins || last.allocator != allocator ||
       last.libraries != __atomic_load_n(&library_count, __ATOMIC_RELAXED)) {
