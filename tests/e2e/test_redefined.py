@@ -28,3 +28,15 @@ def test_stacks_name_the_function_that_ran(tmp_path, tracers):
         seen.update(dict.fromkeys(stack, used))
     used = [seen[f"helper_{number}"] for number in range(truth["versions"])]
     assert min(used) > 0.1 * max(used), used  # each took the same; of some 24 samples on a busy machine half
+
+
+def test_what_changes_while_it_runs(tmp_path, tracers):
+    """What was known of a frame is found out anew where its runner, its class or its dataset now says otherwise."""
+    tracers.append(harness.Tracer(tmp_path))
+    outcome, trace = tracers[-1].trace(harness.program("replaced"))
+    truth = json.loads(outcome.stdout)
+    calls = collections.Counter()
+    for op in trace.report["ops"]:  # each loader has a row
+        calls[op["name"]] += op["count"]
+    assert {name: calls[name] for name in truth} == truth
+    assert set(calls) - {"Collation", "Compose", "Changing.change"} == set(truth), calls
