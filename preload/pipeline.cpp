@@ -93,15 +93,15 @@ py::Object* named_by(const Call& call, py::Object* first) {
   return first != nullptr && runs(first, call, first) ? first : nullptr;
 }
 
-py::Object* run_runner(Call& call, py::Object* first, py::Object* items) {
+// `definition`: the runner's, if it is known; else 0.
+py::Object* run_runner(Call& call, py::Object* first, py::Object* items, std::uint32_t definition) {
   Context context;
   context.kind = Context::Kind::runner;
   context.self = first;
   context.items = items;
-  std::uint32_t definition = first != nullptr ? known_operations.find(call.code, first, OpRole::runner) : 0;
   if (definition == 0) {
     definition = definition_of(call, named_by(call, first), OpRole::runner);
-    if (first != nullptr) known_operations.add(call.code, first, OpRole::runner, definition);
+    known_operations.add(call.code, first, OpRole::runner, definition);
   }
   return run_operation(call, definition, context);
 }
@@ -134,15 +134,15 @@ py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
   if (const std::uint32_t known =
           dataset != nullptr ? known_operations.find(call.code, dataset, OpRole::loader) : 0)
     return run_loader(call, first, known);
-  const bool known_runner = first != nullptr && known_operations.find(call.code, first, OpRole::runner) != 0;
-  if (!known_runner && is_loader_of(dataset, call, first)) {
+  const std::uint32_t runner = first != nullptr ? known_operations.find(call.code, first, OpRole::runner) : 0;
+  if (runner == 0 && is_loader_of(dataset, call, first)) {
     const std::uint32_t definition = definition_of(call, named_by(call, first), OpRole::loader);
     known_operations.add(call.code, dataset, OpRole::loader, definition);
     return run_loader(call, first, definition);
   }
   py::Object* items = callables_of(call, first);
   if (items == nullptr) items = callables_of_forward(call, first);
-  if (items != nullptr) return run_runner(call, first, items);
+  if (items != nullptr) return run_runner(call, first, items, runner);
   const Keeper keeper{call.info, call.code, first};
   Context context;
   context.self = first;
@@ -211,7 +211,8 @@ py::Object* below_first_frame(Call& call, py::Object* first, const Context& cont
   py::Object* first = first_argument(call);
   py::Object* items = callables_of(call, first);
   if (items == nullptr) return context.guessed ? below_first_frame(call, first, context) : call.run();
-  if (first != context.self) return run_runner(call, first, items);
+  if (first != context.self)
+    return run_runner(call, first, items, known_operations.find(call.code, first, OpRole::runner));
   Context runner;  // the operation's own loop, in `forward` or a helper method
   runner.kind = Context::Kind::runner;
   runner.self = first;
