@@ -28,7 +28,7 @@ class KnownOperations {
   }
 
   void add(const py::Object* code, const py::Object* callable, OpRole role, std::uint32_t definition) {
-    if (definition == 0) return;
+    if (definition == 0 || callable == nullptr) return;
     Line& line = line_of(code, callable);
     Entry* target = &line.entries[0];
     for (Entry& entry : line.entries) {
