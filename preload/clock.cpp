@@ -4,11 +4,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "hot.hpp"
 #include "session.hpp"
 
 namespace lotus {
 
-constinit ClockSource clock_source = ClockSource::monotonic;
+LOTUS_HOT constinit ClockSource clock_source = ClockSource::monotonic;
 
 namespace {
 // Of a clock that nobody sets.

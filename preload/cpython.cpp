@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "hot.hpp"
+
 namespace lotus::py {
 
-constinit Api api{};
-constinit const Layout* layout = nullptr;
+LOTUS_HOT constinit Api api{};
+LOTUS_HOT constinit const Layout* layout = nullptr;
 
 namespace {
 
@@ -71,6 +73,9 @@ const char* resolve() {
   LOTUS_PY_DATA(LOTUS_PY_D)
 #undef LOTUS_PY_D
   if (!complete) return "this interpreter hides functions that tracing needs";
+  auto* const type = static_cast<Type*>(api.PyList_Type);
+  if (type_flags(type) != api.PyType_GetFlags(type))
+    return "this interpreter's types are laid out differently";
   layout = found;
   return nullptr;
 }

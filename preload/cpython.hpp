@@ -119,22 +119,18 @@ enum TypeFlag : unsigned long {
   kDict = 1ul << 29,
   kType = 1ul << 31,
 };
-inline bool is_a(const Object* object, TypeFlag flag) {
-  return (api.PyType_GetFlags(type_of(object)) & flag) != 0;
-}
+// As PyType_GetFlags() gives them, without the call: tp_flags stands there from 3.9 to 3.14.
+inline unsigned long type_flags(const Type* type) { return reinterpret_cast<const unsigned long*>(type)[21]; }
+inline bool is_a(const Object* object, TypeFlag flag) { return (type_flags(type_of(object)) & flag) != 0; }
 
-// An item of a list itself, not of a subclass; nullptr behind its end. PyList_Size and PyList_GetItem without
-// the calls.
-inline Object* list_item(const Object* list, Ssize index) {
-  struct List {  // PyListObject
-    Ssize references;
-    Type* type;
-    Ssize size;
-    Object** items;
-  };
-  const auto* fields = reinterpret_cast<const List*>(list);
-  return index < fields->size ? fields->items[index] : nullptr;
-}
+// Of a list or of a subclass's object: what PyList_Size() and PyList_GetItem() give, without the calls.
+struct List {  // PyListObject
+  Ssize references;
+  Type* type;
+  Ssize size;
+  Object** items;
+};
+inline const List* list_of(const Object* object) { return reinterpret_cast<const List*>(object); }
 
 // Python 3.11 inlines a `container[index]` whose __getitem__ is a Python function into the caller, past the
 // frame evaluator (the only such case; from 3.12 it checks). It does so only for functions whose version fits

@@ -5,6 +5,7 @@
 #include "classify.hpp"
 #include "config.hpp"
 #include "handlers.hpp"
+#include "hot.hpp"
 #include "known_calls.hpp"
 #include "names.hpp"
 #include "sampler.hpp"
@@ -13,17 +14,17 @@
 namespace lotus {
 
 constinit thread_local PythonThread here{};
-constinit KnownCalls known_calls{};
+LOTUS_HOT constinit KnownCalls known_calls{};
+LOTUS_HOT constinit py::Evaluator evaluate_next = nullptr;
 
 namespace {
 
-constinit py::Ssize extra_index = -1;
-constinit py::Evaluator evaluate_next = nullptr;
+LOTUS_HOT constinit py::Ssize extra_index = -1;
 
 // Reading the extra value is most of what a plain call costs: it is read from the code object itself, after a
 // first store through the API has shown that it is found there.
 enum class Extras : std::uint8_t { untried, direct, through_api };
-constinit Extras extras = Extras::untried;
+LOTUS_HOT constinit Extras extras = Extras::untried;
 
 void* extra_of(py::Object* code) {
   if (extras == Extras::direct) [[likely]]
@@ -40,18 +41,6 @@ void set_extra(py::Object* code, void* extra) {
   }
   if (extras == Extras::untried)
     extras = py::extra_of(code, extra_index) == extra ? Extras::direct : Extras::through_api;
-}
-
-// Snapshots that are taken while it runs name this Python function.
-template <class Run>
-inline py::Object* run_named(std::uint32_t code, Run&& run) {
-  PythonCall self{here.calls, &self, code};
-  const std::uint32_t generation = process.generation;
-  __atomic_signal_fence(__ATOMIC_RELEASE);
-  here.calls = &self;
-  py::Object* result = run();
-  if (generation == process.generation) here.calls = self.up;
-  return result;
 }
 
 [[gnu::noinline]] py::Object* in_sampled_pipeline(Call& call) {
@@ -123,11 +112,22 @@ inline py::Object* evaluate_known(py::ThreadState* state, py::Frame* frame, int 
   return evaluate_known(state, frame, throwing, code, extra_of(code));
 }
 
-// Whether snapshots name calls below `context`; one that other code left without telling is found out
-// elsewhere.
-inline bool names_calls(const Context& context) {
-  return sampler_on && !process.off && reinterpret_cast<const void*>(&context) > __builtin_frame_address(0) &&
+// Whether what is known of calls below `context` holds; a context that other code left without telling is
+// found out elsewhere.
+inline bool is_current(const Context& context) {
+  return !process.off && reinterpret_cast<const void*>(&context) > __builtin_frame_address(0) &&
          context.serial == here.context_serial;
+}
+
+inline bool calls_operations(const Context& context) {
+  return context.kind == Context::Kind::runner || context.kind == Context::Kind::sample;
+}
+
+[[gnu::noinline]] py::Object* evaluate_called(py::ThreadState* state, py::Frame* frame, py::Object* code) {
+  Context& context = *here.context;
+  if (const KnownOperation* known = find_known(code, frame, context))
+    return run_known(state, frame, *known, context);
+  return evaluate_with_care(state, frame, code, extra_of(code));
 }
 
 // All that a plain call costs. Whatever it calls takes its place: it saves no registers.
@@ -135,9 +135,11 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
   if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < here.stack_floor) [[unlikely]]
     return evaluate_deep(state, frame, throwing);
   py::Object* code = py::code_of(frame);
-  if (const Context* context = here.context; context != nullptr && throwing == 0 && names_calls(*context))
-    if (const std::uint32_t name = known_calls.find(code, *context))
+  if (const Context* context = here.context; context != nullptr && throwing == 0 && is_current(*context)) {
+    if (calls_operations(*context)) return evaluate_called(state, frame, code);
+    if (const std::uint32_t name = sampler_on ? known_calls.find(code, *context) : 0)
       return evaluate_named(state, frame, name);
+  }
   if (extras != Extras::direct) [[unlikely]]
     return evaluate_through_api(state, frame, throwing);
   return evaluate_known(state, frame, throwing, code, py::extra_of(code, extra_index));
@@ -161,8 +163,6 @@ Context* context_around(const void* frame) {
   tangle();
   return nullptr;
 }
-
-py::Object* Call::run() const { return evaluate_next(state, frame, throwing); }
 
 CodeInfo* info_of(py::Object* code) {
   void* known = extra_of(code);

@@ -28,6 +28,9 @@ struct CodeInfo;
 struct Context;
 struct Iterator;
 
+// CPython's own evaluator.
+extern constinit py::Evaluator evaluate_next;
+
 // One Python frame about to be evaluated.
 struct Call {
   py::ThreadState* state;
@@ -39,7 +42,7 @@ struct Call {
 
   // Evaluates the frame. nullptr: it raised, and a Python exception is pending. Locals must be read before:
   // from 3.12 the frame is gone afterwards.
-  py::Object* run() const;
+  py::Object* run() const { return evaluate_next(state, frame, throwing); }
 };
 
 using Handler = py::Object* (*)(Call&);
@@ -112,7 +115,8 @@ struct Context {
   std::uint8_t depth = 0;     // runner: unmatched frames between it and here
   std::uint8_t expanded = 0;  // sample: helper methods of the dataset that were opened up
   Context* up = nullptr;
-  // Held for the life of the ContextScope: what runs may let go of them.
+  // Held for the life of the ContextScope, since what runs may let go of them; an operation's `self` is only
+  // compared.
   py::Object* self = nullptr;      // fetch: the dataset; sample: the dataset; runner, op: the callable
   py::Object* items = nullptr;     // runner, sample: the container of callables, or nullptr
   py::Object* collate = nullptr;   // fetch
@@ -135,7 +139,8 @@ struct Receiving {
 };
 
 // What this thread is doing, as far as Python frames told.
-struct PythonThread {
+struct alignas(64) PythonThread {
+  // What calls and operations need, in one line of memory:
   std::uintptr_t stack_floor =
       UINTPTR_MAX;  // below it, recursion is too deep for hooked calls; MAX: not known yet
   Context* context{};
@@ -176,8 +181,10 @@ class ContextScope {
  public:
   explicit ContextScope(Context& context)
       : context_(context), outer_serial_(here.context_serial), generation_(process.generation) {
-    py::api.Py_IncRef(context.self);
-    py::api.Py_IncRef(context.items);
+    if (holds()) {
+      py::api.Py_IncRef(context.self);
+      py::api.Py_IncRef(context.items);
+    }
     context.up = here.context;
     context.serial = ++here.serials;
     here.context = &context;
@@ -185,13 +192,16 @@ class ContextScope {
   }
   ~ContextScope() {
     leave();
-    py::api.Py_DecRef(context_.items);
-    py::api.Py_DecRef(context_.self);
+    if (holds()) {
+      py::api.Py_DecRef(context_.items);
+      py::api.Py_DecRef(context_.self);
+    }
   }
   ContextScope(const ContextScope&) = delete;
   ContextScope& operator=(const ContextScope&) = delete;
 
  private:
+  bool holds() const { return context_.kind != Context::Kind::op || context_.items != nullptr; }
   void leave() {
     if (generation_ != process.generation) return;
     if (here.context == &context_ && here.context_serial == context_.serial) {
@@ -225,6 +235,18 @@ class Setting {
   T saved_;
   std::uint32_t generation_;
 };
+
+// Snapshots that are taken while `run` runs name this Python function.
+template <class Run>
+[[gnu::always_inline]] inline py::Object* run_named(std::uint32_t code, Run&& run) {
+  PythonCall self{here.calls, &self, code};
+  const std::uint32_t generation = process.generation;
+  __atomic_signal_fence(__ATOMIC_RELEASE);
+  here.calls = &self;
+  py::Object* result = run();
+  if (generation == process.generation) here.calls = self.up;
+  return result;
+}
 
 // Makes this library the interpreter's frame evaluator. Returns nullptr, or why not.
 const char* install_evaluator();

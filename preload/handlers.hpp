@@ -2,6 +2,7 @@
 #pragma once
 
 #include "evaluator.hpp"
+#include "known_operations.hpp"
 
 namespace lotus {
 
@@ -37,5 +38,11 @@ py::Object* init_process_group(Call& call);
 
 // pipeline.cpp: any frame below a fetch
 py::Object* in_pipeline(Call& call);
+
+// The operation that this frame is known to be when it is called in `context`, a runner's or a sample's;
+// nullptr: to be found out by in_pipeline().
+const KnownOperation* find_known(const py::Object* code, const py::Frame* frame, const Context& context);
+py::Object* run_known(py::ThreadState* state, py::Frame* frame, const KnownOperation& known,
+                      Context& context);
 
 }  // namespace lotus

@@ -4,6 +4,7 @@
 
 #include "classify.hpp"
 #include "hash.hpp"
+#include "hot.hpp"
 #include "known_calls.hpp"
 #include "known_operations.hpp"
 
@@ -23,8 +24,9 @@ constinit Definition* by_id[kMaxDefinitions] = {};
 struct Timing {
   std::uint64_t mean_ticks = 0;
   std::uint32_t unmeasured = 0;  // calls to let pass before one's CPU time is measured
+  std::uint32_t measured = 0;
 };
-constinit Timing timings[kMaxDefinitions] = {};
+LOTUS_HOT constinit Timing timings[kMaxDefinitions] = {};
 constinit std::uint32_t made = 0;
 constinit std::uint32_t codes_made = 0;
 
@@ -209,13 +211,15 @@ std::uint32_t definition_of_native(py::Object* callable, const void* key, OpRole
 bool measure_this(std::uint32_t definition) {
   if (definition == 0 || definition >= kMaxDefinitions) return false;
   Timing& timing = timings[definition];
-  constexpr std::uint64_t kReadsTicks = 200;  // two reads of the thread CPU clock, about 1 µs
-  constexpr std::uint64_t kShare = 2000;      // 1 / 0.05 %
+  constexpr std::uint64_t kReadsTicks = 1000;  // two reads of the thread CPU clock, out of all caches: 6 µs
+  constexpr std::uint64_t kShare = 2000;       // 1 / 0.05 %
   // At this system call the kernel takes the CPU away from a thread whose time slice is over: read after each
   // operation that is shorter than a slice, the clock would move time from operations to what lies between
   // them.
   constexpr std::uint64_t kLongTicks = 1'000'000;  // some 6 ms
   constexpr std::uint64_t kSeldom = 32;
+  constexpr std::uint32_t kMany = 64;  // what is known by so many occurrences need not be measured as often
+  constexpr std::uint64_t kLater = 8;
   const std::uint64_t mean = timing.mean_ticks;
   if (mean == 0) return false;  // the first call of a process is like no other
   if (mean > kLongTicks) return true;
@@ -224,7 +228,8 @@ bool measure_this(std::uint32_t definition) {
     return false;
   }
   const std::uint64_t cost = kReadsTicks * kShare / mean;
-  const std::uint64_t every = cost < kSeldom ? kSeldom : cost;
+  const std::uint64_t every = (cost < kSeldom ? kSeldom : cost) * (timing.measured < kMany ? 1 : kLater);
+  ++timing.measured;
   // The distance varies: workers that live for an epoch would else measure the same places in each.
   timing.unmeasured = static_cast<std::uint32_t>((ticks_now() * 0x9e3779b97f4a7c15 >> 32) % (2 * every - 1));
   return true;

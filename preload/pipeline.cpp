@@ -4,6 +4,7 @@
 
 #include "classify.hpp"
 #include "handlers.hpp"
+#include "hot.hpp"
 #include "keepers.hpp"
 #include "known_operations.hpp"
 #include "names.hpp"
@@ -12,7 +13,7 @@
 
 namespace lotus {
 
-constinit KnownOperations known_operations{};
+LOTUS_HOT constinit KnownOperations known_operations{};
 
 namespace {
 
@@ -47,10 +48,18 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
   return result;
 }
 
-// Whether what `callable` runs follows from the code that is called. A method may turn up with another
-// `self`, a partial with another function.
-bool is_lasting(py::Object* callable, py::Object* first) {
-  return callable == first || py::is_exactly(callable, py::api.PyFunction_Type);
+// Takes down which operation it is that runs this frame where `callable` is called.
+void add_known(const Call& call, py::Object* callable, OpRole role, std::uint32_t definition, bool itself) {
+  KnownOperation known;
+  known.code = call.code;
+  known.callable = callable;
+  known.definition = definition;
+  known.name = sampler_on ? code_definition(call) : 0;
+  known.role = role;
+  known.arguments = call.info->arguments;
+  known.itself = itself;
+  known.first = call.info->first;
+  known_operations.add(known);
 }
 
 // An operation may itself be a runner: RandomApply, Sequential, a Compose in a Compose.
@@ -60,28 +69,17 @@ py::Object* run_callable(Call& call, py::Object* callable, py::Object* first, Op
   context.items = callables_of(call, first);
   context.kind = context.items != nullptr ? Context::Kind::runner : Context::Kind::op;
   const std::uint32_t definition = definition_of(call, callable, role);
-  if (is_lasting(callable, first) && call.info->runner == Verdict::no)
-    known_operations.add(call.code, callable, role, definition);
-  return run_operation(call, definition, context);
-}
-
-// The same for what is known to run this frame, and to be no runner.
-py::Object* run_known(const Call& call, py::Object* first, std::uint32_t definition) {
-  Context context;
-  context.kind = Context::Kind::op;
-  context.self = first;
+  // Whether what `callable` runs follows from the code that is called. A method may turn up with another
+  // `self`, a partial with another function.
+  const bool function = py::is_exactly(callable, py::api.PyFunction_Type);
+  const bool itself = callable == first && py::local_of(call.frame, call.info->first) == first;
+  if ((function || itself) && role == OpRole::transform && call.info->runner == Verdict::no)
+    add_known(call, callable, role, definition, itself);
   return run_operation(call, definition, context);
 }
 
 // Runs the frame as the context's item that it is. False: it is none.
 bool run_item(Call& call, Context& context, py::Object* first, py::Object*& result) {
-  py::Object* const next = expected_item(context);
-  const bool lasting = next != nullptr && is_lasting(next, first);
-  if (const std::uint32_t known = lasting ? known_operations.find(call.code, next, OpRole::transform) : 0) {
-    ++context.next_item;
-    result = run_known(call, first, known);
-    return true;
-  }
   py::Object* const item = match_item(context, call, first);
   if (item == nullptr) return false;
   result = run_callable(call, item, first, OpRole::transform);
@@ -101,7 +99,7 @@ py::Object* run_runner(Call& call, py::Object* first, py::Object* items, std::ui
   context.items = items;
   if (definition == 0) {
     definition = definition_of(call, named_by(call, first), OpRole::runner);
-    known_operations.add(call.code, first, OpRole::runner, definition);
+    add_known(call, first, OpRole::runner, definition, true);
   }
   return run_operation(call, definition, context);
 }
@@ -123,22 +121,28 @@ bool is_loader_of(py::Object* dataset, const Call& call, py::Object* first) {
   return loader && runs(loader.get(), call, first);
 }
 
-py::Object* run_loader(Call& call, py::Object* first, std::uint32_t definition) {
-  for (int i = 0; i < 2 && i < call.info->arguments; ++i) note_path(local_variable(call, i));
-  return run_known(call, first, definition);
+py::Object* run_loader(const Call& call, int arguments, std::uint32_t definition) {
+  for (int i = 0; i < 2 && i < arguments; ++i) note_path(local_variable(call, i));
+  Context context;
+  context.kind = Context::Kind::op;
+  return run_operation(call, definition, context);
+}
+
+// The definition of a known runner; 0: none is known.
+std::uint32_t known_runner(const Call& call, py::Object* first) {
+  const KnownOperation* known =
+      first != nullptr ? known_operations.find(call.code, first, OpRole::runner) : nullptr;
+  return known != nullptr ? known->definition : 0;
 }
 
 // A frame directly below a sample, with no runner in between.
 py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
   py::Object* const dataset = sample.self;
-  if (const std::uint32_t known =
-          dataset != nullptr ? known_operations.find(call.code, dataset, OpRole::loader) : 0)
-    return run_loader(call, first, known);
-  const std::uint32_t runner = first != nullptr ? known_operations.find(call.code, first, OpRole::runner) : 0;
+  const std::uint32_t runner = known_runner(call, first);
   if (runner == 0 && is_loader_of(dataset, call, first)) {
     const std::uint32_t definition = definition_of(call, named_by(call, first), OpRole::loader);
-    known_operations.add(call.code, dataset, OpRole::loader, definition);
-    return run_loader(call, first, definition);
+    add_known(call, dataset, OpRole::loader, definition, false);
+    return run_loader(call, call.info->arguments, definition);
   }
   py::Object* items = callables_of(call, first);
   if (items == nullptr) items = callables_of_forward(call, first);
@@ -211,8 +215,7 @@ py::Object* below_first_frame(Call& call, py::Object* first, const Context& cont
   py::Object* first = first_argument(call);
   py::Object* items = callables_of(call, first);
   if (items == nullptr) return context.guessed ? below_first_frame(call, first, context) : call.run();
-  if (first != context.self)
-    return run_runner(call, first, items, known_operations.find(call.code, first, OpRole::runner));
+  if (first != context.self) return run_runner(call, first, items, known_runner(call, first));
   Context runner;  // the operation's own loop, in `forward` or a helper method
   runner.kind = Context::Kind::runner;
   runner.self = first;
@@ -366,6 +369,33 @@ py::Object* run_sample(Call& call, std::int64_t index) {
     here.context->samples_end = ticks_now();
   }
   return result;
+}
+
+const KnownOperation* find_known(const py::Object* code, const py::Frame* frame, const Context& context) {
+  if (context.items == nullptr) {
+    const bool may_look = context.self != nullptr && py::api.PyErr_Occurred() == nullptr;
+    return may_look ? known_operations.find(code, context.self, OpRole::loader) : nullptr;
+  }
+  const py::Object* const next = expected_item(context);
+  const KnownOperation* known =
+      next != nullptr ? known_operations.find(code, next, OpRole::transform) : nullptr;
+  const bool is_it = known != nullptr && (!known->itself || py::local_of(frame, known->first) == next);
+  return is_it ? known : nullptr;
+}
+
+[[gnu::noinline]] py::Object* run_known(py::ThreadState* state, py::Frame* frame, const KnownOperation& known,
+                                        Context& context) {
+  const Call call{state,   frame,   0,
+                  nullptr, nullptr, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))};
+  const std::uint32_t definition = known.definition;
+  return run_named(known.name, [&] {
+    if (known.role == OpRole::loader) return run_loader(call, known.arguments, definition);
+    ++context.next_item;
+    Context operation;
+    operation.kind = Context::Kind::op;
+    operation.self = local_variable(call, known.first);
+    return run_operation(call, definition, operation);
+  });
 }
 
 py::Object* in_pipeline(Call& call) {

@@ -16,6 +16,7 @@
 #include "autostart.hpp"
 #include "config.hpp"
 #include "describe.hpp"
+#include "hot.hpp"
 #include "native/hooks.hpp"
 #include "sampler.hpp"
 #include "session.hpp"
@@ -25,7 +26,7 @@
 namespace lotus {
 
 constinit thread_local Local local{};
-constinit Process process{};
+LOTUS_HOT constinit Process process{};
 
 namespace {
 

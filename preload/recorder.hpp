@@ -5,6 +5,7 @@
 // allocates, locks, waits or calls into the target.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <lotus/codec.hpp>
 
@@ -29,22 +30,23 @@ struct alignas(64) OpenSpan {
 };
 
 // A thread that records. Lives in static storage, one per slot of the segment. What each record needs stands
-// in its first line of memory.
+// in its first line of memory, what a span needs in the next ones.
 struct alignas(64) Thread {
   std::uint8_t* cursor;  // end of the open chunk's records
   std::uint8_t* limit;   // flush when the cursor is past it
   std::uint8_t* chunk;
-  std::uint64_t last;         // time of the last record, ticks
-  std::uint64_t chunk_start;  // ticks
+  std::uint64_t last;  // time of the last record, ticks
   ThreadSlot* slot;
   std::uint32_t depth;
-  std::uint32_t path_bytes;
+  std::uint32_t opened_bytes;  // a file that C code opened for the sample, not recorded yet, is in `opened`
+  NativeTotals native;         // begins in the first line
   OpenSpan spans[kMaxSpans];
-  char path[kMaxPath];         // the chunk's previous path
-  std::uint32_t opened_bytes;  // a file that C code opened for the sample, not recorded yet, …
-  char opened[kMaxPath];       // … this one
-  NativeTotals native;
+  std::uint64_t chunk_start;  // ticks
+  std::uint32_t path_bytes;
+  char path[kMaxPath];  // the chunk's previous path
+  char opened[kMaxPath];
 };
+static_assert(offsetof(Thread, native) + sizeof(std::uint32_t) <= 64);
 
 // Thread-local state. Trivially destructible: threads may end in any way.
 struct Local {
@@ -55,11 +57,11 @@ struct Local {
 extern constinit thread_local Local local;
 
 struct Process {
-  Segment segment;
-  int pid;                   // as getpid() says; a child of vfork has another one and shares all this
   std::uint32_t generation;  // counts forks; spans opened before one are not closed after it
   bool off;                  // sticky: nothing is recorded any more
   bool worker;               // a DataLoader worker
+  int pid;                   // as getpid() says; a child of vfork has another one and shares all this
+  Segment segment;
 };
 extern Process process;
 

@@ -106,8 +106,9 @@ py::Object* callables_of_forward(Call& call, py::Object* self) {
 }
 
 py::Object* expected_item(const Context& context) {
-  const bool list = py::is_exactly(context.items, py::api.PyList_Type);
-  return list ? py::list_item(context.items, context.next_item) : nullptr;
+  if (!py::is_a(context.items, py::kList)) return nullptr;
+  const py::List* list = py::list_of(context.items);
+  return context.next_item < list->size ? list->items[context.next_item] : nullptr;
 }
 
 py::Object* match_item(Context& context, const Call& call, py::Object* first) {

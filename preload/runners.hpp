@@ -30,10 +30,15 @@ bool visit_items(py::Object* items, Visit&& visit) {
       if (visit(value)) return true;
     return false;
   }
-  const bool list = py::is_a(items, py::kList);
-  const py::Ssize size = list ? py::api.PyList_Size(items) : py::api.PyTuple_Size(items);
+  if (py::is_a(items, py::kList)) {
+    const py::List* list = py::list_of(items);
+    for (py::Ssize i = 0; i < list->size; ++i)
+      if (visit(list->items[i])) return true;
+    return false;
+  }
+  const py::Ssize size = py::api.PyTuple_Size(items);
   for (py::Ssize i = 0; i < size; ++i)
-    if (visit(list ? py::api.PyList_GetItem(items, i) : py::api.PyTuple_GetItem(items, i))) return true;
+    if (visit(py::api.PyTuple_GetItem(items, i))) return true;
   return false;
 }
 

@@ -15,6 +15,7 @@
 #include "clock.hpp"
 #include "config.hpp"
 #include "evaluator.hpp"
+#include "hot.hpp"
 #include "modules.hpp"
 #include "recorder.hpp"
 #include "signals.hpp"
@@ -25,10 +26,10 @@
 namespace lotus {
 
 constinit bool sampler_wanted = false;
-constinit bool sampler_on = false;
-constinit std::uint64_t next_poll = UINT64_MAX;
+LOTUS_HOT constinit bool sampler_on = false;
+LOTUS_HOT constinit std::uint64_t next_poll = UINT64_MAX;
 constinit thread_local std::uintptr_t snapshot_at = 0;
-constinit std::uintptr_t snapshot_elsewhere_at = 0;
+LOTUS_HOT constinit std::uintptr_t snapshot_elsewhere_at = 0;
 
 #if defined(__x86_64__)
 

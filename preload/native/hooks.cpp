@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "hot.hpp"
 #include "native/symbols.hpp"
 
 namespace lotus {
@@ -22,7 +23,7 @@ constinit HookInfo hooks[kMaxHooks] = {{},
 constinit std::uint32_t next_hook = 1 LOTUS_FILE_HOOKS(LOTUS_HOOK);
 #undef LOTUS_HOOK
 
-constinit bool defined[kMaxHooks] = {};  // by this process
+LOTUS_HOT constinit bool defined[kMaxHooks] = {};  // by this process
 
 constinit char names_kept[48 * 1024] = {};
 constinit std::size_t names_used = 0;

@@ -92,16 +92,19 @@ const Library* library_of(const void* allocator) {
   return function == nullptr ? 0 : function(a, b, c);
 }
 
+[[gnu::noinline]] void look_up(const void* allocator) {
+  last.library = allocator == nullptr ? nullptr : library_of(allocator);
+  last.allocator = allocator;
+  last.libraries = __atomic_load_n(&library_count, __ATOMIC_RELAXED);
+}
+
 // One copy of it for all functions: each image calls several, whose code lies in no cache by then.
 [[gnu::noinline]] Word call(std::size_t symbol, bool begins, const void* caller, const void* ours, Word a,
                             Word b, Word c) {
   const void* allocator = allocator_of(a);
   if (begins || last.allocator != allocator ||
-      last.libraries != __atomic_load_n(&library_count, __ATOMIC_RELAXED)) {
-    last.library = allocator == nullptr ? nullptr : library_of(allocator);
-    last.allocator = allocator;
-    last.libraries = __atomic_load_n(&library_count, __ATOMIC_RELAXED);
-  }
+      last.libraries != __atomic_load_n(&library_count, __ATOMIC_RELAXED)) [[unlikely]]
+    look_up(allocator);
   const Library* library = last.library;
   if (library == nullptr || !library->symbols[symbol]) [[unlikely]]
     return call_unknown(symbol, caller, ours, a, b, c);

@@ -21,8 +21,8 @@ struct NativeTotal {
 // come between any two lines here and count something itself: then a call may get lost, nothing worse.
 struct NativeTotals {
   std::uint32_t count;
-  std::uint16_t at[kMaxHooks];  // where a hook's newest total is, or was
   NativeTotal rows[kMaxTotals];
+  std::uint16_t at[kMaxHooks];  // where a hook's newest total is, or was
 
   // The total of this hook for the innermost span, made if need be. nullptr: no room.
   NativeTotal* of(HookId hook, std::uint32_t depth) {
