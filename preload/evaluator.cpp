@@ -123,6 +123,7 @@ inline bool calls_operations(const Context& context) {
   return context.kind == Context::Kind::runner || context.kind == Context::Kind::sample;
 }
 
+// A frame that may be an operation.
 [[gnu::noinline]] py::Object* evaluate_called(py::ThreadState* state, py::Frame* frame, py::Object* code) {
   Context& context = *here.context;
   if (const KnownOperation* known = find_known(code, frame, context))
@@ -130,7 +131,7 @@ inline bool calls_operations(const Context& context) {
   return evaluate_with_care(state, frame, code, extra_of(code));
 }
 
-// All that a plain call costs. Whatever it calls takes its place: it saves no registers.
+// All that a plain call costs. Whatever it calls takes its place.
 py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
   if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < here.stack_floor) [[unlikely]]
     return evaluate_deep(state, frame, throwing);

@@ -115,8 +115,8 @@ struct Context {
   std::uint8_t depth = 0;     // runner: unmatched frames between it and here
   std::uint8_t expanded = 0;  // sample: helper methods of the dataset that were opened up
   Context* up = nullptr;
-  // Held for the life of the ContextScope, since what runs may let go of them; an operation's `self` is only
-  // compared.
+  // Held for the life of the ContextScope, since what runs may let go of them; but the `self` of an operation
+  // without a keeper, which is only compared.
   py::Object* self = nullptr;      // fetch: the dataset; sample: the dataset; runner, op: the callable
   py::Object* items = nullptr;     // runner, sample: the container of callables, or nullptr
   py::Object* collate = nullptr;   // fetch
@@ -180,8 +180,11 @@ Context* context_around(const void* frame);
 class ContextScope {
  public:
   explicit ContextScope(Context& context)
-      : context_(context), outer_serial_(here.context_serial), generation_(process.generation) {
-    if (holds()) {
+      : context_(context),
+        outer_serial_(here.context_serial),
+        generation_(process.generation),
+        held_(context.kind != Context::Kind::op || context.items != nullptr || context.keeper != nullptr) {
+    if (held_) {
       py::api.Py_IncRef(context.self);
       py::api.Py_IncRef(context.items);
     }
@@ -192,7 +195,7 @@ class ContextScope {
   }
   ~ContextScope() {
     leave();
-    if (holds()) {
+    if (held_) {
       py::api.Py_DecRef(context_.items);
       py::api.Py_DecRef(context_.self);
     }
@@ -201,7 +204,6 @@ class ContextScope {
   ContextScope& operator=(const ContextScope&) = delete;
 
  private:
-  bool holds() const { return context_.kind != Context::Kind::op || context_.items != nullptr; }
   void leave() {
     if (generation_ != process.generation) return;
     if (here.context == &context_ && here.context_serial == context_.serial) {
@@ -215,6 +217,7 @@ class ContextScope {
   Context& context_;
   std::uint64_t outer_serial_;
   std::uint32_t generation_;
+  bool held_;
 };
 
 // Sets a variable for the life of the scope, unless a fork comes between.

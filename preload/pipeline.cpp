@@ -55,6 +55,7 @@ void add_known(const Call& call, py::Object* callable, OpRole role, std::uint32_
   known.callable = callable;
   known.definition = definition;
   known.name = sampler_on ? code_definition(call) : 0;
+  if (sampler_on && known.name == 0) return;  // there was no room for it: next time, maybe
   known.role = role;
   known.arguments = call.info->arguments;
   known.itself = itself;
@@ -121,10 +122,11 @@ bool is_loader_of(py::Object* dataset, const Call& call, py::Object* first) {
   return loader && runs(loader.get(), call, first);
 }
 
-py::Object* run_loader(const Call& call, int arguments, std::uint32_t definition) {
+py::Object* run_loader(const Call& call, int arguments, py::Object* first, std::uint32_t definition) {
   for (int i = 0; i < 2 && i < arguments; ++i) note_path(local_variable(call, i));
   Context context;
   context.kind = Context::Kind::op;
+  context.self = first;
   return run_operation(call, definition, context);
 }
 
@@ -142,7 +144,7 @@ py::Object* run_first_frame(Call& call, py::Object* first, Context& sample) {
   if (runner == 0 && is_loader_of(dataset, call, first)) {
     const std::uint32_t definition = definition_of(call, named_by(call, first), OpRole::loader);
     add_known(call, dataset, OpRole::loader, definition, false);
-    return run_loader(call, call.info->arguments, definition);
+    return run_loader(call, call.info->arguments, first, definition);
   }
   py::Object* items = callables_of(call, first);
   if (items == nullptr) items = callables_of_forward(call, first);
@@ -387,14 +389,14 @@ const KnownOperation* find_known(const py::Object* code, const py::Frame* frame,
                                         Context& context) {
   const Call call{state,   frame,   0,
                   nullptr, nullptr, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))};
-  const std::uint32_t definition = known.definition;
   return run_named(known.name, [&] {
-    if (known.role == OpRole::loader) return run_loader(call, known.arguments, definition);
+    py::Object* const first = local_variable(call, known.first);
+    if (known.role == OpRole::loader) return run_loader(call, known.arguments, first, known.definition);
     ++context.next_item;
     Context operation;
     operation.kind = Context::Kind::op;
-    operation.self = local_variable(call, known.first);
-    return run_operation(call, definition, operation);
+    operation.self = first;
+    return run_operation(call, known.definition, operation);
   });
 }
 

@@ -65,7 +65,7 @@ constinit thread_local Nesting nesting{};
 // more than all else together. Where this would be felt, one batch in a few is observed, and the rest is
 // spared.
 constexpr std::uint64_t kOperatorNs = 400;    // with what it drives out of the caches, see bench/parts
-constexpr std::uint64_t kMostOfBatch = 1000;  // a thousandth of the time
+constexpr std::uint64_t kMostOfBatch = 2000;  // half a thousandth of the time
 constexpr std::uint64_t kMostSpared = 64;     // batches in a row, about
 struct Sparing {
   std::uint64_t iterator;  // whose batches these are: another one's may be quite different
