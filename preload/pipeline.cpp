@@ -122,12 +122,17 @@ bool is_loader_of(py::Object* dataset, const Call& call, py::Object* first) {
   return loader && runs(loader.get(), call, first);
 }
 
-py::Object* run_loader(const Call& call, int arguments, py::Object* first, std::uint32_t definition) {
-  for (int i = 0; i < 2 && i < arguments; ++i) note_path(local_variable(call, i));
+// An operation that is no runner.
+py::Object* run_plain(const Call& call, py::Object* first, std::uint32_t definition) {
   Context context;
   context.kind = Context::Kind::op;
   context.self = first;
   return run_operation(call, definition, context);
+}
+
+py::Object* run_loader(const Call& call, int arguments, py::Object* first, std::uint32_t definition) {
+  for (int i = 0; i < 2 && i < arguments; ++i) note_path(local_variable(call, i));
+  return run_plain(call, first, definition);
 }
 
 // The definition of a known runner; 0: none is known.
@@ -393,10 +398,7 @@ const KnownOperation* find_known(const py::Object* code, const py::Frame* frame,
     py::Object* const first = local_variable(call, known.first);
     if (known.role == OpRole::loader) return run_loader(call, known.arguments, first, known.definition);
     ++context.next_item;
-    Context operation;
-    operation.kind = Context::Kind::op;
-    operation.self = first;
-    return run_operation(call, known.definition, operation);
+    return run_plain(call, first, known.definition);
   });
 }
 
