@@ -19,7 +19,7 @@ constexpr std::uint64_t kClockInterval = 10 * kSecond;
 constexpr std::uint64_t kRetryInterval = kSecond;
 constexpr std::uint64_t kNamingInterval = 30 * kSecond;
 constexpr std::uint64_t kNamingPatience = 30 * kSecond;  // with rings that are not calm
-constexpr std::uint64_t kNamingRest = 1000;              // times what it took goes by before the next
+constexpr std::uint64_t kNamingRest = 4000;              // times what it took goes by before the next
 constexpr std::uint64_t kNamingSlice = 20 * kMillisecond;
 
 const char* remedy(int error) {

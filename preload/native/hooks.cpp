@@ -68,11 +68,12 @@ void forget_hooks() { std::memset(defined, 0, sizeof defined); }
 void write_native(Thread& thread, std::uint64_t now) {
   if (thread.opened_bytes > 0) record_opened(thread, now);
   NativeTotals& native = thread.native;
-  while (native.count > 0 && native.rows[native.count - 1].depth >= thread.depth) {
+  while (native.count > 0 && depth_in(native.rows[native.count - 1].key) >= thread.depth) {
     const NativeTotal total = native.rows[--native.count];
-    define_hook(total.hook);
+    const HookId hook = hook_in(total.key);
+    define_hook(hook);
     detail::make_room(thread);
-    detail::append<Kind::native>(thread, now, total.hook, total.calls, total.ticks, total.bytes);
+    detail::append<Kind::native>(thread, now, hook, total.calls, total.ticks, total.bytes);
   }
 }
 

@@ -39,27 +39,28 @@ inline Thread* counting_thread() {
 
 // A call that was counted and goes on.
 struct OpenCall {
-  Thread* thread;
   NativeTotal* total;  // nullptr: there was no room
-  std::uint32_t depth;
-  HookId hook;
+  TotalKey key;
 };
 
 // Counts a call that is about to be made …
 inline OpenCall count_call(Thread& thread, HookId hook) {
   NativeTotal* const total = thread.native.of(hook, thread.depth);
   if (total != nullptr) ++total->calls;
-  return {&thread, total, thread.depth, hook};
+  return {total, total_key(hook, thread.depth)};
+}
+
+// Whether the span for which it was counted is this thread's innermost one, and its total still there.
+inline bool still_counts(const OpenCall& call) {
+  const Thread* thread = local.thread;  // a forked child has none, or one of its own
+  return thread != nullptr && thread->depth == depth_in(call.key) &&
+         thread->native.holds(call.total, call.key);
 }
 
 // … and what it took and moved, once it has returned. Where other spans are open now (it forked, or was
 // abandoned), nothing is added.
 inline void count_return(const OpenCall& call, std::uint64_t ticks, std::uint64_t bytes) {
-  const Thread& thread = *call.thread;
-  const bool same = local.thread == &thread && local.generation == process.generation &&
-                    thread.depth == call.depth && call.total != nullptr &&
-                    thread.native.holds(*call.total, call.hook, call.depth);
-  if (!same) return;
+  if (!still_counts(call)) return;
   call.total->ticks += ticks;
   call.total->bytes += bytes;
 }

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "native/hooks.hpp"
+#include "native/line_times.hpp"
 #include "native/loaded.hpp"
 #include "native/symbols.hpp"
 
@@ -14,12 +15,12 @@ namespace {
 using Function = Word (*)(Word, Word, Word);
 
 enum JpegSymbol : std::size_t {
-#define LOTUS_SYMBOL(symbol, begins) k_##symbol,
+#define LOTUS_SYMBOL(symbol, rule) k_##symbol,
   LOTUS_JPEG_SYMBOLS(LOTUS_SYMBOL)
 #undef LOTUS_SYMBOL
 };
 constexpr const char* kNames[] = {
-#define LOTUS_SYMBOL(symbol, begins) #symbol,
+#define LOTUS_SYMBOL(symbol, rule) #symbol,
     LOTUS_JPEG_SYMBOLS(LOTUS_SYMBOL)
 #undef LOTUS_SYMBOL
 };
@@ -43,10 +44,31 @@ struct Memory {
 };
 constinit thread_local Memory last{};
 
+// The call that this thread counted last: where an image is read line by line, hundreds like it follow.
+struct CountedCall {
+  std::size_t symbol;  // kNone: there was none
+  Function function;
+  OpenCall counted;
+  LineTimes times;  // of those that follow
+};
+constexpr std::size_t kNone = ~std::size_t{0};
+constinit thread_local CountedCall before{kNone, nullptr, {}, {}};
+
 // struct jpeg_common_struct begins with err and mem, struct jpeg_memory_mgr with alloc_small.
 const void* allocator_of(Word decompressor) {
   const auto* fields = reinterpret_cast<const void* const* const*>(decompressor);
   return fields == nullptr || fields[1] == nullptr ? nullptr : fields[1][0];
+}
+
+// The lines of an image that were not read yet. Up to output_scanline, struct jpeg_decompress_struct is the
+// same in all versions of libjpeg since 6.
+std::uint32_t lines_left(Word decompressor) {
+  constexpr std::size_t kOutputHeight = 140, kOutputScanline = 168;
+  const auto field = [&](std::size_t offset) {
+    return *reinterpret_cast<const std::uint32_t*>(decompressor + offset);
+  };
+  const std::uint32_t height = field(kOutputHeight), next = field(kOutputScanline);
+  return next < height ? height - next : 0;
 }
 
 const Library* add_library(const void* allocator, const Loaded& object) {
@@ -86,43 +108,79 @@ const Library* library_of(const void* allocator) {
   return add_library(allocator, object);
 }
 
+[[gnu::noinline]] void look_up(const void* allocator) {
+  before.symbol = kNone;
+  last.library = allocator == nullptr ? nullptr : library_of(allocator);
+  last.allocator = allocator;
+  last.libraries = __atomic_load_n(&library_count, __ATOMIC_RELAXED);
+}
+
+bool is_last(const void* allocator) {
+  return last.allocator == allocator && last.libraries == __atomic_load_n(&library_count, __ATOMIC_RELAXED);
+}
+
 [[gnu::noinline]] Word call_unknown(std::size_t symbol, const void* caller, const void* ours, Word a, Word b,
                                     Word c) {
   const auto function = reinterpret_cast<Function>(bind_for_caller(caller, kNames[symbol], ours));
   return function == nullptr ? 0 : function(a, b, c);
 }
 
-[[gnu::noinline]] void look_up(const void* allocator) {
-  last.library = allocator == nullptr ? nullptr : library_of(allocator);
-  last.allocator = allocator;
-  last.libraries = __atomic_load_n(&library_count, __ATOMIC_RELAXED);
-}
-
 // One copy of it for all functions: each image calls several, whose code lies in no cache by then.
 [[gnu::noinline]] Word call(std::size_t symbol, bool begins, const void* caller, const void* ours, Word a,
                             Word b, Word c) {
   const void* allocator = allocator_of(a);
-  if (begins || last.allocator != allocator ||
-      last.libraries != __atomic_load_n(&library_count, __ATOMIC_RELAXED)) [[unlikely]]
-    look_up(allocator);
+  if (begins || !is_last(allocator)) look_up(allocator);
   const Library* library = last.library;
   if (library == nullptr || !library->symbols[symbol]) [[unlikely]]
     return call_unknown(symbol, caller, ours, a, b, c);
   const auto function = reinterpret_cast<Function>(library->symbols[symbol].address());
   Thread* thread = counting_thread();
   if (thread == nullptr || library->hooks[symbol] == 0) return function(a, b, c);
-  return timed(*thread, library->hooks[symbol], [&] { return function(a, b, c); });
+  const OpenCall counted = count_call(*thread, library->hooks[symbol]);
+  before = {symbol, function, counted, {}};
+  const std::uint64_t begin = ticks_now();
+  const Word result = function(a, b, c);
+  count_return(counted, ticks_now() - begin, 0);
+  return result;
+}
+
+// jpeg_read_scanlines: most calls are like the one before.
+[[gnu::always_inline]] inline Word call_again(std::size_t symbol, const void* caller, const void* ours,
+                                              Word a, Word b, Word c) {
+  const OpenCall counted = before.counted;
+  const bool again =
+      before.symbol == symbol && is_last(allocator_of(a)) && !process.off && still_counts(counted);
+  if (!again) [[unlikely]]
+    return call(symbol, false, caller, ours, a, b, c);
+  ++counted.total->calls;
+  before.times.before(
+      static_cast<std::uint32_t>(c), [&] { return lines_left(a); }, ticks_now);
+  const Word result = before.function(a, b, c);
+  const std::uint64_t ticks = before.times.after(static_cast<std::uint32_t>(result) > 0, ticks_now);
+  if (ticks > 0) count_return(counted, ticks, 0);
+  return result;
+}
+
+// What is done for a function, by the rule of its row.
+enum class Rule { begins, once, repeats };
+template <std::size_t symbol, Rule rule>
+[[gnu::always_inline]] inline Word call_by_rule(const void* caller, const void* ours, Word a, Word b,
+                                                Word c) {
+  if constexpr (rule == Rule::repeats)
+    return call_again(symbol, caller, ours, a, b, c);
+  else
+    return call(symbol, rule == Rule::begins, caller, ours, a, b, c);
 }
 
 }  // namespace
 }  // namespace lotus
 
-#define LOTUS_SYMBOL(symbol, begins)                                                              \
+#define LOTUS_SYMBOL(symbol, rule)                                                                \
   extern "C" [[gnu::visibility("default")]] lotus::Word lotus_##symbol(lotus::Word, lotus::Word,  \
                                                                        lotus::Word) asm(#symbol); \
   lotus::Word lotus_##symbol(lotus::Word a, lotus::Word b, lotus::Word c) {                       \
-    return lotus::call(lotus::k_##symbol, begins, __builtin_return_address(0),                    \
-                       reinterpret_cast<const void*>(&lotus_##symbol), a, b, c);                  \
+    return lotus::call_by_rule<lotus::k_##symbol, lotus::Rule::rule>(                             \
+        __builtin_return_address(0), reinterpret_cast<const void*>(&lotus_##symbol), a, b, c);    \
   }
 LOTUS_JPEG_SYMBOLS(LOTUS_SYMBOL)
 #undef LOTUS_SYMBOL

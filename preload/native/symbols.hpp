@@ -21,14 +21,14 @@
                                   S(__fread_unlocked_chk, fread, items_checked) S(mmap, mmap, mapped)    \
                                       S(mmap64, mmap, mapped)
 
-// S(symbol, begins): functions of libjpeg with a j_decompress_ptr first and at most three arguments.
-// `begins`: the first one that is called for an image.
+// S(symbol, rule): functions of libjpeg with a j_decompress_ptr first and at most three arguments. `begins`:
+// the first one that is called for an image. `repeats`: it is called for each of the image's lines.
 #define LOTUS_JPEG_SYMBOLS(S)                                                                              \
-  S(jpeg_read_header, true)                                                                                \
-  S(jpeg_start_decompress, false) S(jpeg_read_coefficients, false) S(jpeg_read_scanlines, false)           \
-      S(jpeg_read_raw_data, false) S(jpeg_crop_scanline, false) S(jpeg_skip_scanlines, false)              \
-          S(jpeg_finish_decompress, false) S(jpeg12_read_scanlines, false) S(jpeg16_read_scanlines, false) \
-              S(jpeg12_read_raw_data, false) S(jpeg12_crop_scanline, false) S(jpeg12_skip_scanlines, false)
+  S(jpeg_read_header, begins)                                                                              \
+  S(jpeg_start_decompress, once) S(jpeg_read_coefficients, once) S(jpeg_read_scanlines, repeats)           \
+      S(jpeg_read_raw_data, once) S(jpeg_crop_scanline, once) S(jpeg_skip_scanlines, once)                 \
+          S(jpeg_finish_decompress, once) S(jpeg12_read_scanlines, once) S(jpeg16_read_scanlines, once)    \
+              S(jpeg12_read_raw_data, once) S(jpeg12_crop_scanline, once) S(jpeg12_skip_scanlines, once)
 
 // S(symbol): functions of TurboJPEG with at most nine arguments.
 #define LOTUS_TURBOJPEG_SYMBOLS(S)                                                                         \

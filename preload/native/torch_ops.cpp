@@ -49,7 +49,7 @@ constinit const Operator* last_at[256] = {};
 
 // Operators under way in this thread.
 struct Running {
-  OpenCall call;  // without a hook: not counted
+  OpenCall call;  // without a total: not counted
   std::uint64_t begin;
 };
 constexpr std::uint32_t kMaxNested = 16;
@@ -65,8 +65,8 @@ constinit thread_local Nesting nesting{};
 // more than all else together. Where this would be felt, one batch in a few is observed, and the rest is
 // spared.
 constexpr std::uint64_t kOperatorNs = 400;    // with what it drives out of the caches, see bench/parts
-constexpr std::uint64_t kMostOfBatch = 2000;  // half a thousandth of the time
-constexpr std::uint64_t kMostSpared = 64;     // batches in a row, about
+constexpr std::uint64_t kMostOfBatch = 5000;  // a fifth of a thousandth of the time
+constexpr std::uint64_t kMostSpared = 128;    // batches in a row, about
 struct Sparing {
   std::uint64_t iterator;  // whose batches these are: another one's may be quite different
   std::uint64_t left;      // batches to spare
@@ -144,7 +144,7 @@ void* operator_starts(void** context, const void* function) {
   const std::uint32_t level = nested.depth++;
   if (level >= kMaxNested) return context;
   Running& running = nested.running[level];
-  running.call.hook = 0;
+  running.call.total = nullptr;
   Thread* thread = counting_thread();
   if (thread == nullptr || (level > 0 && config.torch_ops != TorchOpsLevel::all)) return context;
   const HookId hook = hook_of(torch.name(function));
@@ -158,7 +158,7 @@ void operator_ends(const void*, void*) {
   Nesting& nested = nesting;
   if (nested.depth == 0 || --nested.depth >= kMaxNested) return;
   const Running& running = nested.running[nested.depth];
-  if (running.call.hook == 0) return;
+  if (running.call.total == nullptr) return;
   count_return(running.call, ticks_now() - running.begin, 0);
 }
 

@@ -1,5 +1,6 @@
 """Native entry points of libraries that come, go, fail and are several: answers never change, counts are exact."""
 import shutil
+import statistics
 import subprocess
 
 import pytest
@@ -53,6 +54,19 @@ def test_two_decoders(both):
         assert calls(entries, library) == {"jpeg_read_header": 100 * SAMPLES, "jpeg_start_decompress": 100 * SAMPLES,
                                            "jpeg_read_scanlines": 300 * SAMPLES,
                                            "tjDecompressHeader3": 100 * SAMPLES, "tjDecompress2": 100 * SAMPLES}
+
+
+def test_lines_take_what_the_decoder_says(pair, libraries):
+    """Not all lines are timed one by one. Between them the caller does little, or much and not the same, or waits."""
+    run = pair("lines", harness.program("native_lines", "--libraries", libraries))
+    checks.same(run)
+    entries = [entry for entry in native_reader.entries(run.trace) if entry.name == "jpeg_read_scanlines"]
+    assert len(run.truth.native_ns) == 3
+    for (op, name), truth in run.truth.native_ns.items():
+        found = native_reader.below(entries, op)
+        assert sum(entry.calls for entry in found) == run.truth.native[op, name][0], op
+        off = [entry.ns / ns - 1 for entry, ns in zip(found, truth, strict=True)]
+        assert abs(statistics.median(off)) < 0.02, (op, sorted(off))
 
 
 @pytest.mark.parametrize("workers", [0, 1])

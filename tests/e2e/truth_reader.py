@@ -33,6 +33,7 @@ class Truth:
         self.samples = []  # (key, ns)
         self.raised = []  # keys of samples that raised
         self.native = collections.defaultdict(lambda: [0, 0])  # (op, name) -> calls, bytes
+        self.native_ns = collections.defaultdict(list)  # (op, name) -> ns of each call of the operation
         self.main_pid = None
 
     def batch(self, loader, epoch, number):
@@ -72,9 +73,10 @@ def _read_operations(truth, pid, notes):
             truth.raised.append(rest)
             continue
         if kind == "native":
-            op, name, calls, moved = rest.split()
+            op, name, calls, moved, *ns = rest.split()
             truth.native[op, name][0] += int(calls)
             truth.native[op, name][1] += int(moved)
+            truth.native_ns[op, name] += map(int, ns)
             continue
         start, end, text = (rest + " ").split(" ", 2)
         start, end, text = int(start), int(end), text[:-1]

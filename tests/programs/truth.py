@@ -10,7 +10,7 @@ is no work for the garbage collector, which would else run just behind the end o
     samples START END LIST  one call for several samples
     fetch START END         one call of the fetcher; the samples before it made up the batch
     raised KEY              an operation raised for this sample
-    native OP NAME CALLS BYTES  what a native entry point did inside an operation and those below it
+    native OP NAME CALLS BYTES [NS]  what a native entry point did inside an operation and those below it
 
 `watch` notes tuples of what the training process sees; loader is a name, and batch counts from 0:
 

@@ -19,6 +19,26 @@ int decode() {
   return sum;
 }
 
+// Reads an image of `lines` lines, each of which takes about `work_ns`, and does something else between two:
+// for `between_ns`, with `uneven` for a multiple of it. Returns the ns that the lines took; `calls`: how
+// many.
+long long read_lines(unsigned lines, long long work_ns, long long between_ns, bool uneven, bool waits,
+                     unsigned* calls) {
+  decompressor image = make();
+  image.work_ns = work_ns;
+  image.output_height = lines;
+  image.waits = waits;
+  jpeg_read_header(&image, 1);
+  jpeg_start_decompress(&image);
+  for (*calls = 0; image.output_scanline < lines; ++*calls) {
+    const bool read = jpeg_read_scanlines(&image, nullptr, 1) == 1;
+    const long long begin = now_ns();
+    const long long between = !read ? 30 * work_ns : uneven ? *calls % 7 * between_ns : between_ns;
+    while (now_ns() - begin < between) continue;
+  }
+  return image.spent_ns;
+}
+
 int decode_with_turbojpeg() {
   int width = 0, height = 0, subsampling = 0, colors = 0;
   tjDecompressHeader3(nullptr, nullptr, 0, &width, &height, &subsampling, &colors);
