@@ -8,7 +8,8 @@
 
 namespace lotus::collector {
 
-inline constexpr std::uint64_t kLongestPause = 100 * kMillisecond;
+// A process whose ring fills faster than expected calls before.
+inline constexpr std::uint64_t kLongestPause = 250 * kMillisecond;
 
 // Of the ring for which it is most, as shares of its size.
 struct Filling {

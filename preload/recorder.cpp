@@ -70,6 +70,13 @@ std::size_t compress(Workspace& workspace, const std::uint8_t* bytes, std::size_
   return ZSTD_isError(result) ? 0 : result;
 }
 
+// False: there was no room.
+bool put(RingWriter& ring, const RingRecord& record, const void* payload) {
+  const RingWriter::Room room = ring.push(record, payload);
+  if (room.call) call_collector(process.segment);
+  return room.payload != nullptr;
+}
+
 bool hand_on(const Thread& thread, std::uint32_t used) {
   const ThreadSlot& slot = *thread.slot;
   auto& workspace = workspaces[&thread - threads];
@@ -84,7 +91,7 @@ bool hand_on(const Thread& thread, std::uint32_t used) {
   const std::size_t packed = compress(workspace, thread.chunk, used);
   record.codec = packed != 0 ? Codec::zstd : Codec::raw;
   record.stored_bytes = packed != 0 ? static_cast<std::uint32_t>(packed) : used;
-  return process.segment.events.push(record, packed != 0 ? workspace.compressed : thread.chunk);
+  return put(process.segment.events, record, packed != 0 ? workspace.compressed : thread.chunk);
 }
 
 void start_chunk(Thread& thread) {
@@ -390,7 +397,7 @@ bool detail::send_definition(const std::uint8_t* bytes, std::size_t size, std::u
   record.events = 1;
   record.base_ticks = now;
   record.raw_bytes = record.stored_bytes = static_cast<std::uint32_t>(size);
-  if (process.segment.definitions.push(record, bytes)) return true;
+  if (put(process.segment.definitions, record, bytes)) return true;
   __atomic_fetch_add(&process.segment.header->lost_definitions, 1, __ATOMIC_RELAXED);
   return false;
 }

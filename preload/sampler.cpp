@@ -146,6 +146,7 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   record.stored_bytes = record.raw_bytes =
       static_cast<std::uint32_t>(bytes - room.payload) + header->stack_bytes;
   process.segment.snapshots.commit(room, record, reserved);
+  if (room.call) call_collector(process.segment);
   const auto at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
   (subject.stream != 0 ? snapshot_at : snapshot_elsewhere_at) = at;
 }

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -162,6 +163,13 @@ bool make_segment(Segment& segment, char* reason) {
     // collector sees nothing of what it would write in another place.
   } while ((error == ENOSPC || error == EDQUOT || error == ENOMEM) && next_directory());
   return false;
+}
+
+// The collector is told of what changes in the directory.
+void call_collector(const Segment& segment) {
+  const int saved = errno;
+  syscall(SYS_utimensat, AT_FDCWD, segment.path, nullptr, 0);
+  errno = saved;
 }
 
 void forget_segment(Segment& segment) {

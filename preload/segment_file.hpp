@@ -28,6 +28,9 @@ inline constexpr std::uint32_t kMaxChunkBytes = 32 * 1024;
 // file system, no permission); `reason`, of at least 256 bytes, then says why.
 bool make_segment(Segment& segment, char* reason);
 
+// Wakes the collector, which sleeps longer where it expects little. Async-signal-safe; a system call, 1 µs.
+void call_collector(const Segment& segment);
+
 // In a forked child: lets go of the parent's segment without touching its contents.
 void forget_segment(Segment& segment);
 

@@ -23,6 +23,7 @@ class RingWriter {
   struct Room {
     std::uint64_t position = 0;
     std::uint8_t* payload = nullptr;  // nullptr: there is no room now, or never (larger than the ring)
+    bool call = false;                // this record fills a quarter of the ring: the reader is to be called
   };
 
   // Room for a record with `stored_bytes` of payload. Thread safe, async-signal-safe, lock free, does not
@@ -30,12 +31,12 @@ class RingWriter {
   Room reserve(std::uint32_t stored_bytes) {
     const std::uint32_t bytes = ring_record_bytes(stored_bytes);
     std::uint64_t position = __atomic_load_n(&header_->head, __ATOMIC_RELAXED);
-    std::uint64_t pad = 0;
+    std::uint64_t pad = 0, filled = 0;
     do {
       const std::uint64_t rest = bytes_ - position % bytes_;
       pad = rest < bytes ? rest : 0;
       const std::uint64_t tail = __atomic_load_n(&header_->tail, __ATOMIC_ACQUIRE);
-      const std::uint64_t filled = position - tail;
+      filled = position - tail;
       if (filled > bytes_ || pad + bytes > bytes_ - filled) return {};
     } while (!__atomic_compare_exchange_n(&header_->head, &position, position + pad + bytes, true,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
@@ -45,7 +46,8 @@ class RingWriter {
       filler.kind = RingKind::pad;
       place(position, filler);
     }
-    return {position + pad, data_ + (position + pad) % bytes_ + sizeof(RingRecord)};
+    const bool call = filled < bytes_ / 4 && filled + pad + bytes >= bytes_ / 4;
+    return {position + pad, data_ + (position + pad) % bytes_ + sizeof(RingRecord), call};
   }
 
   // Whether at most half of the ring is filled: a writer that can wait leaves the rest to those that cannot.
@@ -63,13 +65,13 @@ class RingWriter {
     place(room.position, record);
   }
 
-  // Both, with a copy of the payload, which may be null where stored_bytes is 0. False: no room.
-  bool push(const RingRecord& record, const void* payload) {
+  // Both, with a copy of the payload, which may be null where stored_bytes is 0.
+  Room push(const RingRecord& record, const void* payload) {
     const Room room = reserve(record.stored_bytes);
-    if (room.payload == nullptr) return false;
+    if (room.payload == nullptr) return room;
     if (record.stored_bytes > 0) std::memcpy(room.payload, payload, record.stored_bytes);
     commit(room, record, record.stored_bytes);
-    return true;
+    return room;
   }
 
  private:

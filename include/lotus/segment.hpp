@@ -17,7 +17,8 @@
 //  4. A ring has many writers and one reader. A writer reserves by compare-and-swap on `head`, fills
 //     the record, and commits by storing `commit` = commit_stamp(position) (release). The reader
 //     stops at the first record that is not committed. Stamps differ from lap to lap: nothing is
-//     ever cleared.
+//     ever cleared. The writer whose record fills a quarter of the ring then touches the file's times:
+//     a reader that watches the directory need not look often.
 //  5. Records lie at multiples of kRingAlign and never wrap: a pad record fills the end of a lap.
 //  6. A full ring drops: the writer adds to `lost_events` and to the next chunk's `lost_before`.
 //     Nobody waits.

@@ -61,7 +61,7 @@ bool push_chunk(SegmentWriter& segment, std::uint64_t sequence, const std::vecto
   record.sequence = sequence;
   record.stored_bytes = static_cast<std::uint32_t>(bytes.size());
   record.raw_bytes = record.raw_bytes == 0 ? record.stored_bytes : record.raw_bytes;
-  return segment.writer(kEventRing).push(record, bytes.data());
+  return segment.writer(kEventRing).push(record, bytes.data()).payload != nullptr;
 }
 
 }  // namespace

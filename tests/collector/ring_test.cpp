@@ -39,7 +39,7 @@ std::uint8_t pattern(std::uint32_t stream, std::uint64_t sequence, std::size_t i
 bool push(RingWriter writer, std::uint32_t stream, std::uint64_t sequence, std::uint32_t bytes) {
   std::vector<std::uint8_t> payload(bytes);
   for (std::size_t i = 0; i < bytes; ++i) payload[i] = pattern(stream, sequence, i);
-  return writer.push(chunk(stream, sequence, bytes), payload.data());
+  return writer.push(chunk(stream, sequence, bytes), payload.data()).payload != nullptr;
 }
 
 bool intact(const RingRecord& record, const std::uint8_t* payload) {
@@ -234,5 +234,30 @@ TEST_CASE("a committed record whose sizes lie is damaged") {
   for (const std::uint32_t bytes : {129u, 1u << 31, ~0u}) {
     CAPTURE(bytes);
     CHECK(spoil([&](RingRecord& record) { record.stored_bytes = bytes; }) == RingCursor::Next::damaged);
+  }
+}
+
+TEST_CASE("the reader is called once, by the record that fills a quarter of the ring") {
+  static Ring<4096> ring;
+  RingWriter writer = ring.writer();
+  RingCursor cursor = ring.cursor();
+  const std::array<std::uint8_t, 64> payload{};
+  RingCursor::Next stopped_at;
+  for (int lap = 0; lap < 3; ++lap) {
+    int calls = 0;
+    while (ring.header.head - ring.header.tail < 2048) {
+      const std::uint64_t filled = ring.header.head - ring.header.tail;
+      const RingWriter::Room room = writer.push(chunk(1, 1, 64), payload.data());
+      REQUIRE(room.payload != nullptr);
+      calls += room.call ? 1 : 0;
+      if (room.call) CHECK((filled < 1024 && ring.header.head - ring.header.tail >= 1024));
+    }
+    CHECK(calls == 1);
+    RingRecord record;
+    const std::uint8_t* at = nullptr;
+    while ((stopped_at = cursor.next(cursor.head(), record, at)) == RingCursor::Next::record)
+      cursor.advance(record);
+    cursor.give_back();
+    CHECK(ring.header.head == ring.header.tail);
   }
 }

@@ -141,7 +141,7 @@ bool SegmentWriter::define(std::uint64_t id, std::string_view name, std::uint64_
   record.events = 1;
   record.base_ticks = ticks;
   record.raw_bytes = record.stored_bytes = static_cast<std::uint32_t>(end - bytes);
-  return writer(kDefinitionRing).push(record, bytes);
+  return writer(kDefinitionRing).push(record, bytes).payload != nullptr;
 }
 
 ThreadWriter::ThreadWriter(SegmentWriter& segment, std::uint32_t slot, std::uint32_t stream)
@@ -188,7 +188,7 @@ bool ThreadWriter::push() {
   record.events = slot_.events;
   record.raw_bytes = static_cast<std::uint32_t>(cursor_ - chunk_);
   record.stored_bytes = static_cast<std::uint32_t>(size);
-  return segment_.writer(kEventRing).push(record, packed.data());
+  return segment_.writer(kEventRing).push(record, packed.data()).payload != nullptr;
 }
 
 void ThreadWriter::flush() {

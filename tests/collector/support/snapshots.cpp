@@ -119,7 +119,7 @@ bool push_snapshot(SegmentWriter& segment, const std::vector<std::uint8_t>& byte
   record.base_ticks = ticks;
   record.events = 1;
   record.raw_bytes = record.stored_bytes = static_cast<std::uint32_t>(bytes.size());
-  return segment.writer(kStackRing).push(record, bytes.data());
+  return segment.writer(kStackRing).push(record, bytes.data()).payload != nullptr;
 }
 
 void ModuleTeller::tell(SegmentWriter& segment, std::uint64_t ticks) {

@@ -42,7 +42,7 @@ bool push_definition(SegmentWriter& segment, std::uint64_t ticks, const Values&.
   record.events = 1;
   record.base_ticks = ticks;
   record.raw_bytes = record.stored_bytes = static_cast<std::uint32_t>(end - bytes.data());
-  return segment.writer(kDefinitionRing).push(record, bytes.data());
+  return segment.writer(kDefinitionRing).push(record, bytes.data()).payload != nullptr;
 }
 
 // Defines what this process has loaded now and has not been defined before, and what is gone since.
