@@ -49,10 +49,11 @@ struct CountedCall {
   std::size_t symbol;  // kNone: there was none
   Function function;
   OpenCall counted;
+  Word image;
   LineTimes times;  // of those that follow
 };
 constexpr std::size_t kNone = ~std::size_t{0};
-constinit thread_local CountedCall before{kNone, nullptr, {}, {}};
+constinit thread_local CountedCall before{kNone, nullptr, {}, 0, {}};
 
 // struct jpeg_common_struct begins with err and mem, struct jpeg_memory_mgr with alloc_small.
 const void* allocator_of(Word decompressor) {
@@ -137,28 +138,42 @@ bool is_last(const void* allocator) {
   Thread* thread = counting_thread();
   if (thread == nullptr || library->hooks[symbol] == 0) return function(a, b, c);
   const OpenCall counted = count_call(*thread, library->hooks[symbol]);
-  before = {symbol, function, counted, {}};
+  before = {symbol, function, counted, a, {}};
   const std::uint64_t begin = ticks_now();
   const Word result = function(a, b, c);
   count_return(counted, ticks_now() - begin, 0);
   return result;
 }
 
-// jpeg_read_scanlines: most calls are like the one before.
-[[gnu::always_inline]] inline Word call_again(std::size_t symbol, const void* caller, const void* ours,
-                                              Word a, Word b, Word c) {
-  const OpenCall counted = before.counted;
-  const bool again =
-      before.symbol == symbol && is_last(allocator_of(a)) && !process.off && still_counts(counted);
-  if (!again) [[unlikely]]
-    return call(symbol, false, caller, ours, a, b, c);
-  ++counted.total->calls;
+bool has_read(Word result) { return static_cast<std::uint32_t>(result) > 0; }
+
+// After a call that was counted, where a group of lines may end.
+[[gnu::noinline]] Word finish_line(Word result) {
+  const std::uint64_t ticks = before.times.after(has_read(result), ticks_now);
+  if (ticks > 0) count_return(before.counted, ticks, 0);
+  return result;
+}
+
+[[gnu::noinline]] Word call_line(std::size_t symbol, const void* caller, const void* ours, Word a, Word b,
+                                 Word c) {
+  const bool again = before.symbol == symbol && before.image == a && is_last(allocator_of(a)) &&
+                     !process.off && still_counts(before.counted);
+  if (!again) return call(symbol, false, caller, ours, a, b, c);
+  ++before.counted.total->calls;
   before.times.before(
       static_cast<std::uint32_t>(c), [&] { return lines_left(a); }, ticks_now);
+  return finish_line(before.function(a, b, c));
+}
+
+// jpeg_read_scanlines: most calls are like the one before, inside a group.
+[[gnu::always_inline]] inline Word call_again(std::size_t symbol, const void* caller, const void* ours,
+                                              Word a, Word b, Word c) {
+  const bool again = before.times.inside() && before.symbol == symbol && before.image == a && !process.off &&
+                     still_counts(before.counted);
+  if (!again) return call_line(symbol, caller, ours, a, b, c);
+  ++before.counted.total->calls;
   const Word result = before.function(a, b, c);
-  const std::uint64_t ticks = before.times.after(static_cast<std::uint32_t>(result) > 0, ticks_now);
-  if (ticks > 0) count_return(counted, ticks, 0);
-  return result;
+  return before.times.goes_on(has_read(result)) ? result : finish_line(result);
 }
 
 // What is done for a function, by the rule of its row.

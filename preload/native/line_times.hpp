@@ -48,6 +48,15 @@ class LineTimes {
     return took;
   }
 
+  // The next call is neither the first nor the last of a group: it needs neither before() nor after() as long
+  // as it goes on.
+  bool inside() const { return to_come_ > 1; }
+  bool goes_on(bool read) {
+    if (!read || to_come_ <= 1) return false;
+    --to_come_;
+    return true;
+  }
+
  private:
   // Between calls the caller does little, and nothing else came there: the mean says what the gaps in a group
   // are, some of which meet a page that is new.
