@@ -53,7 +53,7 @@ inline OpenCall count_call(Thread& thread, HookId hook) {
 // Whether the span for which it was counted is this thread's innermost one, and its total still there.
 inline bool still_counts(const OpenCall& call) {
   const Thread* thread = local.thread;  // a forked child has none, or one of its own
-  return thread != nullptr && thread->depth == depth_in(call.key) &&
+  return call.total != nullptr && thread != nullptr && thread->depth == depth_in(call.key) &&
          thread->native.holds(call.total, call.key);
 }
 

@@ -48,7 +48,7 @@ struct NativeTotals {
     return &rows[end];
   }
 
-  // Whether a row that of() gave, of this or another thread, is still that total here.
+  // Whether what of() gave, in this or another thread, is still that total here.
   bool holds(const NativeTotal* row, TotalKey key) const {
     const auto offset = reinterpret_cast<std::uintptr_t>(row) - reinterpret_cast<std::uintptr_t>(rows);
     return offset < count * sizeof *row && row->key == key;
