@@ -65,14 +65,18 @@ inline void count_return(const OpenCall& call, std::uint64_t ticks, std::uint64_
   call.total->bytes += bytes;
 }
 
-// Calls, counts and times. `bytes(result)`: what the call moved.
+// Calls and times what was counted. `bytes(result)`: what the call moved.
 template <class Call, class Bytes>
-[[gnu::always_inline]] inline auto timed(Thread& thread, HookId hook, Call&& call, Bytes&& bytes) {
-  const OpenCall open = count_call(thread, hook);
+[[gnu::always_inline]] inline auto timed(const OpenCall& open, Call&& call, Bytes&& bytes) {
   const std::uint64_t begin = ticks_now();
   const auto result = call();
   count_return(open, ticks_now() - begin, bytes(result));
   return result;
+}
+// Counts it before.
+template <class Call, class Bytes>
+[[gnu::always_inline]] inline auto timed(Thread& thread, HookId hook, Call&& call, Bytes&& bytes) {
+  return timed(count_call(thread, hook), call, bytes);
 }
 template <class Call>
 [[gnu::always_inline]] inline auto timed(Thread& thread, HookId hook, Call&& call) {

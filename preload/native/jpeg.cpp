@@ -139,10 +139,8 @@ bool is_last(const void* allocator) {
   if (thread == nullptr || library->hooks[symbol] == 0) return function(a, b, c);
   const OpenCall counted = count_call(*thread, library->hooks[symbol]);
   before = {symbol, function, counted, a, {}};
-  const std::uint64_t begin = ticks_now();
-  const Word result = function(a, b, c);
-  count_return(counted, ticks_now() - begin, 0);
-  return result;
+  return timed(
+      counted, [&] { return function(a, b, c); }, [](Word) { return std::uint64_t{0}; });
 }
 
 bool has_read(Word result) { return static_cast<std::uint32_t>(result) > 0; }
@@ -177,7 +175,7 @@ bool has_read(Word result) { return static_cast<std::uint32_t>(result) > 0; }
 }
 
 // What is done for a function, by the rule of its row.
-enum class Rule { begins, once, repeats };
+enum class Rule { begins, each, repeats };
 template <std::size_t symbol, Rule rule>
 [[gnu::always_inline]] inline Word call_by_rule(const void* caller, const void* ours, Word a, Word b,
                                                 Word c) {

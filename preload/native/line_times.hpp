@@ -32,10 +32,8 @@ class LineTimes {
   // in the clock's unit: 0 inside a group.
   template <class Clock>
   std::uint64_t after(bool read, Clock&& now) {
-    if (to_come_ == 0) [[unlikely]]
-      return 0;  // another image was read inside of the call
-    if (--to_come_ > 0 && read) [[likely]]
-      return 0;
+    if (goes_on(read) || to_come_ == 0) return 0;  // 0: another image was read inside of the call
+    --to_come_;
     const std::uint64_t end = now();
     const std::uint32_t calls = size_ - to_come_;
     const std::uint64_t passed = end - start_;

@@ -22,13 +22,14 @@
                                       S(mmap64, mmap, mapped)
 
 // S(symbol, rule): functions of libjpeg with a j_decompress_ptr first and at most three arguments. `begins`:
-// the first one that is called for an image. `repeats`: it is called for each of the image's lines.
+// the first one that is called for an image. `each`: each call is timed. `repeats`: calls come line by line and
+// are timed in groups.
 #define LOTUS_JPEG_SYMBOLS(S)                                                                              \
   S(jpeg_read_header, begins)                                                                              \
-  S(jpeg_start_decompress, once) S(jpeg_read_coefficients, once) S(jpeg_read_scanlines, repeats)           \
-      S(jpeg_read_raw_data, once) S(jpeg_crop_scanline, once) S(jpeg_skip_scanlines, once)                 \
-          S(jpeg_finish_decompress, once) S(jpeg12_read_scanlines, once) S(jpeg16_read_scanlines, once)    \
-              S(jpeg12_read_raw_data, once) S(jpeg12_crop_scanline, once) S(jpeg12_skip_scanlines, once)
+  S(jpeg_start_decompress, each) S(jpeg_read_coefficients, each) S(jpeg_read_scanlines, repeats)           \
+      S(jpeg_read_raw_data, each) S(jpeg_crop_scanline, each) S(jpeg_skip_scanlines, each)                 \
+          S(jpeg_finish_decompress, each) S(jpeg12_read_scanlines, each) S(jpeg16_read_scanlines, each)    \
+              S(jpeg12_read_raw_data, each) S(jpeg12_crop_scanline, each) S(jpeg12_skip_scanlines, each)
 
 // S(symbol): functions of TurboJPEG with at most nine arguments.
 #define LOTUS_TURBOJPEG_SYMBOLS(S)                                                                         \

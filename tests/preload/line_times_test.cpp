@@ -8,6 +8,16 @@
 namespace lotus {
 namespace {
 
+// One line, as the hook goes about it; what it adds.
+template <class Left, class Clock, class Call>
+std::uint64_t time_line(LineTimes& times, std::uint32_t lines, bool reads, Left&& left, Clock&& clock,
+                        Call&& call) {
+  const bool inside = times.inside();
+  if (!inside) times.before(lines, left, clock);
+  call();
+  return inside && times.goes_on(reads) ? 0 : times.after(reads, clock);
+}
+
 struct Image {
   std::uint32_t lines;
   std::function<std::uint64_t(std::uint32_t)> line, gap;  // ticks of each
@@ -26,11 +36,9 @@ Seen read(LineTimes& times, const Image& image) {
     return now;
   };
   for (std::uint32_t line = 0; line < image.lines; ++line) {
-    times.before(
-        1, [&] { return image.lines - line; }, clock);
-    now += image.line(line);
+    seen.added += time_line(
+        times, 1, true, [&] { return image.lines - line; }, clock, [&] { now += image.line(line); });
     seen.truth += image.line(line);
-    seen.added += times.after(true, clock);
     now += image.gap(line);
   }
   return seen;
@@ -74,11 +82,9 @@ TEST_CASE("a call that waits for bytes ends its group, and what follows it is no
   std::uint32_t left = 300;
   for (std::uint32_t call = 0; left > 0; ++call) {
     const bool reads = call % 21 != 20;
-    times.before(
-        1, [&] { return left; }, clock);
-    now += photograph_line(call);
+    added += time_line(
+        times, 1, reads, [&] { return left; }, clock, [&] { now += photograph_line(call); });
     truth += photograph_line(call);
-    added += times.after(reads, clock);
     now += reads ? 15 : 50'000;
     left -= reads ? 1 : 0;
   }
@@ -104,10 +110,8 @@ TEST_CASE("callers may ask for several lines, or for none") {
   std::uint64_t added = 0;
   for (std::uint32_t call = 0; call < 100; ++call) {
     const std::uint32_t lines = call == 50 ? 0 : 4;
-    times.before(
-        lines, [&] { return 400 - 4 * call; }, clock);
-    now += 300;
-    added += times.after(lines > 0, clock);
+    added += time_line(
+        times, lines, lines > 0, [&] { return 400 - 4 * call; }, clock, [&] { now += 300; });
     now += 10;
   }
   CHECK(added == 100 * 300);
