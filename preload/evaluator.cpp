@@ -131,15 +131,25 @@ inline bool calls_operations(const Context& context) {
   return evaluate_with_care(state, frame, code, extra_of(code));
 }
 
-// All that a plain call costs. Whatever it calls takes its place.
+// A call inside the pipeline that is not known at once.
+[[gnu::noinline]] py::Object* evaluate_met(py::ThreadState* state, py::Frame* frame, py::Object* code) {
+  if (const std::uint32_t name = known_calls.find(code, *here.context))
+    return evaluate_named(state, frame, name);
+  return evaluate_known(state, frame, 0, code, extra_of(code));
+}
+
+// All that a plain call costs. Whatever it calls takes its place, so that it saves no registers.
 py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
   if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < here.stack_floor) [[unlikely]]
     return evaluate_deep(state, frame, throwing);
   py::Object* code = py::code_of(frame);
   if (const Context* context = here.context; context != nullptr && throwing == 0 && is_current(*context)) {
     if (calls_operations(*context)) return evaluate_called(state, frame, code);
-    if (const std::uint32_t name = sampler_on ? known_calls.find(code, *context) : 0)
-      return evaluate_named(state, frame, name);
+    if (sampler_on) {
+      if (const std::uint32_t name = known_calls.find_at_once(code, *context)) [[likely]]
+        return evaluate_named(state, frame, name);
+      return evaluate_met(state, frame, code);
+    }
   }
   if (extras != Extras::direct) [[unlikely]]
     return evaluate_through_api(state, frame, throwing);

@@ -18,15 +18,14 @@ class KnownCalls {
  public:
   // The definition `code` of such a function; 0: it is not known to be one, here.
   std::uint32_t find(const py::Object* code, const Context& context) const {
-    for (std::size_t at = place(code);; at = next(at)) {
-      const std::uint64_t entry = entries_[at];
-      if (entry == 0) return 0;
-      if (entry >> kValueBits != key(code)) continue;
-      const bool here_too =
-          context.kind == Context::Kind::opaque ||
-          (context.kind == Context::Kind::op && (!context.guessed || (entry & kAlways) != 0));
-      return here_too ? static_cast<std::uint32_t>(entry) >> 1 & kMostDefinitions : 0;
-    }
+    std::size_t at = place(code);
+    while (entries_[at] != 0 && entries_[at] >> kValueBits != key(code)) at = next(at);
+    return entries_[at] != 0 ? definition_in(entries_[at], context) : 0;
+  }
+  // The same if it stands in its first place, as nearly all do; else 0.
+  std::uint32_t find_at_once(const py::Object* code, const Context& context) const {
+    const std::uint64_t entry = entries_[place(code)];
+    return entry >> kValueBits == key(code) ? definition_in(entry, context) : 0;
   }
 
   // `info`: of `code`; what is known of it may still change.
@@ -53,6 +52,11 @@ class KnownCalls {
   static constexpr std::uint64_t kAlways = 1;  // also in an operation that is but a sample's first frame
   static constexpr std::uint32_t kMostDefinitions = (1u << (kValueBits - 1)) - 1;
 
+  static std::uint32_t definition_in(std::uint64_t entry, const Context& context) {
+    const bool here_too = context.kind == Context::Kind::opaque ||
+                          (context.kind == Context::Kind::op && (!context.guessed || (entry & kAlways) != 0));
+    return here_too ? static_cast<std::uint32_t>(entry) >> 1 & kMostDefinitions : 0;
+  }
   static std::uint64_t key(const py::Object* code) { return reinterpret_cast<std::uintptr_t>(code) >> 4; }
   static std::size_t hash(std::uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 32; }
   std::size_t place(const py::Object* code) const { return hash(key(code)) & mask_; }

@@ -1,10 +1,10 @@
 // How long a function takes that is called for each line of an image, without reading the clock at each line:
 // two readings take 16 ns, most of what a hook costs a line.
 //
-// Lines are timed in groups of eight. What the caller does between two calls is timed where one group ends
-// and the next begins, and taken off for the gaps inside a group: it is a loop that does the same for each
-// line, and a small part of the whole. Where it is not small, not known yet, or the image is nearly done,
-// each call is timed by itself.
+// Lines are timed in groups of sixteen, as many as are decoded in one go, and those that are left at the end.
+// What the caller does between two calls is timed where one group ends and the next begins, and taken off for
+// the gaps inside a group: it is a loop that does the same for each line, and a small part of the whole.
+// Where it is not small, or not known yet, each call is timed by itself.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class LineTimes {
       ++gaps_;
       if (gap > longest_gap_) longest_gap_ = gap;
     }
-    size_ = to_come_ = calls_ >= kAlone && steady() && lines > 0 && left() / lines >= kGroup ? kGroup : 1;
+    size_ = to_come_ = calls_ >= kAlone && steady() && lines > 0 ? calls_of(left() / lines) : 1;
   }
 
   // After it. `read`: it gave lines, and did not wait for more bytes. What to add to the time of all lines,
@@ -63,8 +63,11 @@ class LineTimes {
     return gaps_ > 0 && between_ / gaps_ <= call / kGapShare && longest_gap_ <= kLongestGap * call;
   }
 
-  static constexpr std::uint32_t kGroup = 8;
-  static constexpr std::uint32_t kAlone = 16;      // calls at first: as many lines as are decoded in one go
+  // A group of no more calls than are sure to come: it is timed when it is complete.
+  static std::uint32_t calls_of(std::uint32_t sure) { return sure > kGroup ? kGroup : sure > 1 ? sure : 1; }
+
+  static constexpr std::uint32_t kGroup = 16;
+  static constexpr std::uint32_t kAlone = 8;       // calls at first, to see what the gaps are
   static constexpr std::uint64_t kGapShare = 8;    // of a call's time, a gap is at most one in so many …
   static constexpr std::uint64_t kLongestGap = 2;  // … and each gap at most so many times as much
 
