@@ -6,6 +6,7 @@
 #include "stacks/comparison.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
+#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -24,7 +25,10 @@ Compared compared(const std::string& path, FrameTable& frames) {
   Trace trace(path);
   CostReader reader(trace, frames);
   read_trace(trace, reader);
-  return {reader.take(), !trace.truncated()};
+  Compared run{reader.take(), !trace.truncated()};
+  if (run.costs.ops.empty() && run.costs.loop.batch.count() == 0)
+    throw Unusable(path + ": holds no operation and no batch: there is nothing to compare");
+  return run;
 }
 
 // Functions whose names have not been written yet would look as if they were others.

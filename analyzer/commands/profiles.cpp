@@ -35,7 +35,7 @@ void add_profile_filter(CLI::App& app, ProfileFilter& filter) {
   app.add_option("--op", filter.op, "only this operation")->type_name("NAME");
   app.add_option("--worker", filter.worker, "only workers of this id")
       ->type_name("ID")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 65535));
 }
 
 void each_profile(const std::vector<std::string>& traces, const ProfileFilter& filter,

@@ -138,6 +138,7 @@ Findings Collector::take() {
   double inside = 0;
   for (const auto& op : findings_.ops) inside += op.fetch_self;
   findings_.outside_ops = std::max(0.0, findings_.fetch_time - inside);
+  findings_.unmeasured_share = find_unmeasured_share(findings_);
   sort_loaders();
   findings_.slow = slow_.rows();
   std::stable_sort(findings_.cut_short.begin(), findings_.cut_short.end(),

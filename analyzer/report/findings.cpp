@@ -4,10 +4,25 @@
 
 namespace lotus::analyzer {
 
-std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
-  if (const auto own = op.cpu.ns()) return *own / 1e9;
+std::optional<double> find_unmeasured_share(const Findings& findings) {
   if (findings.fetch_cpu_wall <= 0) return std::nullopt;
-  return op.wall.sum() * findings.fetch_cpu / findings.fetch_cpu_wall / 1e9;
+  // What is estimated is uncertain by some percent of all: a small rest is taken to be like the whole.
+  constexpr double kUncertain = 0.05;
+  const double share = findings.fetch_cpu / findings.fetch_cpu_wall;
+  double rest = findings.outside_ops + kUncertain * findings.fetch_time;
+  double cpu = share * findings.fetch_time * (1 + kUncertain);
+  for (const auto& op : findings.ops) {
+    if (op.wall.sum() <= 0) continue;
+    const double own = op.fetch_self / op.wall.sum();
+    rest += own * op.cpu.unmeasured_wall();
+    cpu -= own * op.cpu.ns(0).value_or(0);
+  }
+  return rest > 0 ? std::clamp(cpu / rest, 0.0, 1.0) : std::clamp(share, 0.0, 1.0);
+}
+
+std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
+  const auto cpu = op.cpu.ns(findings.unmeasured_share);
+  return cpu ? std::optional(*cpu / 1e9) : std::nullopt;
 }
 
 std::optional<double> cpu_outside_ops(const Findings& findings) {

@@ -137,6 +137,9 @@ struct Findings {
 
   std::vector<OpFinding> ops;
   double fetch_cpu = 0, fetch_cpu_wall = 0;  // over the fetches whose CPU time was measured
+  // Share of the time on a CPU of what is like no measured call of its operation: see
+  // find_unmeasured_share().
+  std::optional<double> unmeasured_share;
   double core_wait = 0,
          core_wait_wall = 0;  // over those of which it is known how long they waited for a core
   double fetch_time = 0;   // inside of fetches, also of those that raised or never ended: shares are of this
@@ -165,6 +168,10 @@ struct Findings {
 // Of the time of fetches: waiting for a core is worth a word from here on.
 inline constexpr double kTellsOfCoresPercent = 10;
 
+// Of each batch the CPU time is measured, of an operation that of some calls: what these leave of the
+// batches' is shared by all else. Where programs compete for the cores, the longest calls are those that lost
+// theirs, and few of them are measured. None: no batch was measured.
+std::optional<double> find_unmeasured_share(const Findings& findings);
 // Seconds of CPU of an op, from the calls that were measured; nothing measured anywhere: none.
 std::optional<double> cpu_of(const OpFinding& op, const Findings& findings);
 // Seconds of CPU of all that fetches do in no op; none: CPU time was not measured.

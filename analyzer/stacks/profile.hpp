@@ -60,6 +60,7 @@ struct SamplingFacts {
   std::uint64_t hz = 0;       // 0: off
   std::uint64_t samples = 0;  // that were read, whatever the filter
   std::uint64_t lost = 0;     // no room for them, or in damaged frames
+  bool cut = false;           // the file ends too soon
 };
 
 class Profile : public Visitor {

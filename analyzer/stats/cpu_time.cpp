@@ -23,13 +23,19 @@ void CpuTime::add(std::int64_t wall_ns, std::optional<std::uint64_t> cpu_ns) {
   times.measured_cpu += static_cast<double>(*cpu_ns);
 }
 
-std::optional<double> CpuTime::ns() const {
+std::optional<double> CpuTime::ns(std::optional<double> otherwise) const {
   Times all;
   for (const Times& times : classes_) all.add(times);
-  if (all.measured_wall <= 0) return std::nullopt;
+  if (all.measured_wall <= 0 && !otherwise) return std::nullopt;
+  const double rest = otherwise ? *otherwise : all.ratio();
   double sum = 0;
-  for (const Times& times : classes_)  // where nothing was measured, calls are taken to be as all others
-    sum += times.wall * (times.measured_wall > 0 ? times : all).ratio();
+  for (const Times& times : classes_) sum += times.wall * (times.measured_wall > 0 ? times.ratio() : rest);
+  return sum;
+}
+
+double CpuTime::unmeasured_wall() const {
+  double sum = 0;
+  for (const Times& times : classes_) sum += times.measured_wall > 0 ? 0 : times.wall;
   return sum;
 }
 

@@ -17,8 +17,11 @@ class CpuTime {
   // A call; `cpu_ns`: if it was measured.
   void add(std::int64_t wall_ns, std::optional<std::uint64_t> cpu_ns);
 
-  // CPU time of all calls, ns, at most their wall time; none: no call was measured.
-  std::optional<double> ns() const;
+  // CPU time of all calls, ns, at most their wall time; none: no call was measured. `otherwise`: the share of
+  // a call's time that counts where no call that took as long was measured; none: that of all that were.
+  std::optional<double> ns(std::optional<double> otherwise = {}) const;
+  // Wall time of the calls for which `otherwise` counts, ns.
+  double unmeasured_wall() const;
   // The same as a share of their wall time, in [0, 1].
   std::optional<double> share() const;
 

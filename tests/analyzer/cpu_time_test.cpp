@@ -47,6 +47,8 @@ TEST_CASE("CPU time: never more than the wall time, and classes without a measur
   time.add(1000 * kUs, 500 * kUs);
   time.add(100 * kUs, {});
   CHECK(*time.ns() == doctest::Approx(10e3 + 500e3 + 100e3 * 512 / 1010));
+  CHECK(*time.ns(0.25) == doctest::Approx(10e3 + 500e3 + 100e3 * 0.25));
+  CHECK(time.unmeasured_wall() == 100e3);
   time.add(0, {});
   CHECK(*time.share() <= 1);
 }

@@ -294,6 +294,8 @@ TEST_CASE("no samples: the reason in one sentence") {
   CHECK(text(off.bytes).find("sampling was off (LOTUS_SAMPLE_HZ=0)") != std::string::npos);
   MadeTrace brief;
   MadeStacks(brief).sampling(1, 199);
+  CHECK(text(brief.bytes).find("ends before the first") != std::string::npos);
+  brief.close();
   CHECK(text(brief.bytes).find("at 199 Hz, nothing used the CPU") != std::string::npos);
   MadeTrace lost;
   ProcessEndFrame end{};

@@ -102,6 +102,33 @@ TEST_CASE("an op without a measured call gets the CPU share of the fetches") {
   CHECK(*cpu_of(findings.ops[0], findings) == doctest::Approx(8e-3 * 0.4));
 }
 
+// Of calls that lost their core, far longer than others, none was measured: the batch's CPU time says what
+// they computed.
+TEST_CASE("an op's calls that are like no measured one share what measured ones leave of the batch") {
+  MadeTrace made;
+  const std::uint32_t worker = made.worker(1, 0);
+  made.op(worker, 1, OpRole::transform, "Flip");
+  ThreadWriter thread(made, worker, 1);
+  thread.record<Kind::fetch>(at(0), 0, 0, 0);
+  thread.record<Kind::op>(at(0), 1);
+  thread.record<Kind::cpu>(at(1), 1'000'000);
+  thread.record<Kind::leave>(at(1));
+  for (int call = 1; call < 10; ++call) span<Kind::op>(thread, call, call + 1, 1);
+  span<Kind::op>(thread, 10, 100, 1);
+  thread.record<Kind::cpu>(at(100), 11'000'000);
+  thread.record<Kind::leave>(at(100));
+  thread.flush();
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  const Findings findings = findings_of(trace);
+  REQUIRE(findings.ops.size() == 1);
+  // 10 ms in the short calls; of the batch's 11 ms one is left, and a little more for what that is uncertain
+  // by.
+  CHECK(*findings.unmeasured_share == doctest::Approx((11 - 10 + 0.05 * 11) / (90 + 0.05 * 100)));
+  CHECK(*cpu_of(findings.ops[0], findings) == doctest::Approx(10e-3 + 90e-3 * *findings.unmeasured_share));
+}
+
 TEST_CASE("exceptions close spans, and are counted") {
   MadeTrace made;
   const std::uint32_t worker = made.worker(1, 0);
