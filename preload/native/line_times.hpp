@@ -25,7 +25,7 @@ class LineTimes {
       ++gaps_;
       if (gap > longest_gap_) longest_gap_ = gap;
     }
-    size_ = to_come_ = calls_ >= kAlone && steady() && lines > 0 ? calls_of(left() / lines) : 1;
+    size_ = to_come_ = calls_ >= kGroup && steady() && lines > 0 ? calls_of(left() / lines) : 1;
   }
 
   // After it. `read`: it gave lines, and did not wait for more bytes. What to add to the time of all lines,
@@ -66,9 +66,8 @@ class LineTimes {
   // A group of no more calls than are sure to come: it is timed when it is complete.
   static std::uint32_t calls_of(std::uint32_t sure) { return sure > kGroup ? kGroup : sure > 1 ? sure : 1; }
 
-  static constexpr std::uint32_t kGroup = 16;
-  static constexpr std::uint32_t kAlone = 8;       // calls at first, to see what the gaps are
-  static constexpr std::uint64_t kGapShare = 8;    // of a call's time, a gap is at most one in so many …
+  static constexpr std::uint32_t kGroup = 16;    // calls; as many are timed alone first, to see what gaps are
+  static constexpr std::uint64_t kGapShare = 8;  // of a call's time, a gap is at most one in so many …
   static constexpr std::uint64_t kLongestGap = 2;  // … and each gap at most so many times as much
 
   std::uint32_t to_come_ = 0;  // calls of the open group
