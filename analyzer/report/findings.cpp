@@ -5,19 +5,19 @@
 namespace lotus::analyzer {
 
 std::optional<double> find_unmeasured_share(const Findings& findings) {
-  if (findings.fetch_cpu_wall <= 0) return std::nullopt;
+  const auto share = findings.fetch_cpu_share();
+  if (!share) return std::nullopt;
   // What is estimated is uncertain by some percent of all: a small rest is taken to be like the whole.
   constexpr double kUncertain = 0.05;
-  const double share = findings.fetch_cpu / findings.fetch_cpu_wall;
   double rest = findings.outside_ops + kUncertain * findings.fetch_time;
-  double cpu = share * findings.fetch_time * (1 + kUncertain);
+  double cpu = *share * findings.fetch_time * (1 + kUncertain);
   for (const auto& op : findings.ops) {
     if (op.wall.sum() <= 0) continue;
     const double own = op.fetch_self / op.wall.sum();
     rest += own * op.cpu.unmeasured_wall();
     cpu -= own * op.cpu.ns(0).value_or(0);
   }
-  return rest > 0 ? std::clamp(cpu / rest, 0.0, 1.0) : std::clamp(share, 0.0, 1.0);
+  return std::clamp(cpu / rest, 0.0, 1.0);
 }
 
 std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
@@ -26,8 +26,9 @@ std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
 }
 
 std::optional<double> cpu_outside_ops(const Findings& findings) {
-  if (findings.fetch_cpu_wall <= 0) return std::nullopt;
-  double rest = findings.fetch_cpu * findings.fetch_time / findings.fetch_cpu_wall;
+  const auto share = findings.fetch_cpu_share();
+  if (!share) return std::nullopt;
+  double rest = *share * findings.fetch_time;
   for (const auto& op : findings.ops) rest -= op.fetch_self * op.cpu_percent(findings).value_or(0) / 100;
   return std::clamp(rest, 0.0, findings.outside_ops) / 1e9;
 }
@@ -41,7 +42,7 @@ std::optional<double> OpFinding::cpu_percent(const Findings& findings) const {
 double own_time_outside_ops(const Findings& findings) {
   const auto cpu = cpu_outside_ops(findings);
   if (!cpu || findings.core_wait_wall <= 0) return findings.outside_ops;
-  const double off = findings.core_wait_wall * (1 - findings.fetch_cpu / findings.fetch_cpu_wall);
+  const double off = findings.core_wait_wall * (1 - *findings.fetch_cpu_share());
   const double crowded = off > 0 ? std::min(1.0, findings.core_wait / off) : 0;
   return findings.outside_ops - crowded * (findings.outside_ops - *cpu * 1e9);
 }

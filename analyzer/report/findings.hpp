@@ -128,6 +128,11 @@ struct Findings {
     return core_wait_wall > 0 ? std::optional(100 * std::min(1.0, core_wait / core_wait_wall)) : std::nullopt;
   }
 
+  // Share of the time of fetches that they computed. None: it was measured of none.
+  std::optional<double> fetch_cpu_share() const {
+    return fetch_cpu_wall > 0 ? std::optional(fetch_cpu / fetch_cpu_wall) : std::nullopt;
+  }
+
   std::vector<std::string> files;
   std::uint64_t processes = 0;
   std::uint64_t cores = 0;  // of the machine, 0: unknown

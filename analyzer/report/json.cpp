@@ -150,8 +150,8 @@ Json preprocess_json(const Series& series) {
 
 Json batches_json(const Findings& f) {
   Json json = preprocess_json(f.fetch);
-  const bool measured = f.fetch_cpu_wall > 0;
-  json["cpu_s"] = measured ? Json(f.fetch.sum() * f.fetch_cpu / f.fetch_cpu_wall / kNsPerS) : Json(nullptr);
+  const auto share = f.fetch_cpu_share();
+  json["cpu_s"] = share ? Json(f.fetch.sum() * *share / kNsPerS) : Json(nullptr);
   json["failed"] = f.failed_batches;
   json["samples"] = f.sample.count();
   json["sample_ms"] = stats_of(f.sample);

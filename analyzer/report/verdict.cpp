@@ -100,8 +100,7 @@ std::string reason_of(const LoaderFinding& loader) {
 constexpr double kIdleShare = 0.25;
 std::uint64_t servable_workers(const Findings& findings) {
   if (findings.cores == 0) return UINT64_MAX;
-  const bool measured = findings.fetch_cpu_wall > 0;
-  const double computing = measured ? findings.fetch_cpu / findings.fetch_cpu_wall : 1;
+  const double computing = findings.fetch_cpu_share().value_or(1);
   if (computing >= kIdleShare) return findings.cores;
   return static_cast<std::uint64_t>(static_cast<double>(findings.cores) / std::max(computing, 0.01));
 }

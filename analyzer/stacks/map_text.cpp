@@ -151,8 +151,7 @@ std::string why_no_samples(const SamplingFacts& facts) {
   if (facts.hz == 0) return "The trace holds no samples of the stack: sampling was off (LOTUS_SAMPLE_HZ=0).";
   if (facts.cut)
     return "The trace holds no samples of the stack: its file is cut off, or not complete yet, and ends "
-           "before "
-           "the first.";
+           "before the first.";
   return fmt::format(
       "The trace holds no samples of the stack: at {} Hz, nothing used the CPU for long enough. Run longer, "
       "or at a higher LOTUS_SAMPLE_HZ.",

@@ -1,6 +1,8 @@
 // Records of one thread become spans.
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "made_trace.hpp"
 
 using namespace lotus;
@@ -84,20 +86,33 @@ TEST_CASE("shares: nested ops count once, runners are looked through") {
   CHECK(findings.slow[0].index == -1);
 }
 
-TEST_CASE("an op without a measured call gets the CPU share of the fetches") {
+// A worker's batch from 0 on, in which one operation runs.
+struct BatchOfOneOp {
   MadeTrace made;
-  const std::uint32_t worker = made.worker(1, 0);
-  made.op(worker, 1, OpRole::loader, "Loader");
-  ThreadWriter thread(made, worker, 1);
-  thread.record<Kind::fetch>(at(0), 0, 0, 0);
-  span<Kind::op>(thread, 0, 8, 1);
-  thread.record<Kind::cpu>(at(10), 4'000'000);
-  thread.record<Kind::leave>(at(10));
-  thread.flush();
-  made.close();
-  const TemporaryFile file(made.bytes);
-  Trace trace(file.path());
-  const Findings findings = findings_of(trace);
+  std::uint32_t worker = made.worker(1, 0);
+  ThreadWriter thread{made, worker, 1};
+  std::optional<TemporaryFile> file;
+  std::optional<Trace> trace;
+
+  BatchOfOneOp() {
+    made.op(worker, 1, OpRole::transform, "Flip");
+    thread.record<Kind::fetch>(at(0), 0, 0, 0);
+  }
+  Findings end(double ms, std::uint64_t cpu_ns) {
+    thread.record<Kind::cpu>(at(ms), cpu_ns);
+    thread.record<Kind::leave>(at(ms));
+    thread.flush();
+    made.close();
+    file.emplace(made.bytes);
+    trace.emplace(file->path());
+    return findings_of(*trace);
+  }
+};
+
+TEST_CASE("an op without a measured call gets the CPU share of the fetches") {
+  BatchOfOneOp batch;
+  span<Kind::op>(batch.thread, 0, 8, 1);
+  const Findings findings = batch.end(10, 4'000'000);
   REQUIRE(findings.ops.size() == 1);
   CHECK(*cpu_of(findings.ops[0], findings) == doctest::Approx(8e-3 * 0.4));
 }
@@ -105,26 +120,15 @@ TEST_CASE("an op without a measured call gets the CPU share of the fetches") {
 // Of calls that lost their core, far longer than others, none was measured: the batch's CPU time says what
 // they computed.
 TEST_CASE("an op's calls that are like no measured one share what measured ones leave of the batch") {
-  MadeTrace made;
-  const std::uint32_t worker = made.worker(1, 0);
-  made.op(worker, 1, OpRole::transform, "Flip");
-  ThreadWriter thread(made, worker, 1);
-  thread.record<Kind::fetch>(at(0), 0, 0, 0);
-  thread.record<Kind::op>(at(0), 1);
-  thread.record<Kind::cpu>(at(1), 1'000'000);
-  thread.record<Kind::leave>(at(1));
-  for (int call = 1; call < 10; ++call) span<Kind::op>(thread, call, call + 1, 1);
-  span<Kind::op>(thread, 10, 100, 1);
-  thread.record<Kind::cpu>(at(100), 11'000'000);
-  thread.record<Kind::leave>(at(100));
-  thread.flush();
-  made.close();
-  const TemporaryFile file(made.bytes);
-  Trace trace(file.path());
-  const Findings findings = findings_of(trace);
+  BatchOfOneOp batch;
+  batch.thread.record<Kind::op>(at(0), 1);
+  batch.thread.record<Kind::cpu>(at(1), 1'000'000);
+  batch.thread.record<Kind::leave>(at(1));
+  for (int call = 1; call < 10; ++call) span<Kind::op>(batch.thread, call, call + 1, 1);
+  span<Kind::op>(batch.thread, 10, 100, 1);
+  const Findings findings = batch.end(100, 11'000'000);
   REQUIRE(findings.ops.size() == 1);
-  // 10 ms in the short calls; of the batch's 11 ms one is left, and a little more for what that is uncertain
-  // by.
+  // 10 ms in the short calls: one of the batch's 11 is left, and a little more for what that is uncertain by.
   CHECK(*findings.unmeasured_share == doctest::Approx((11 - 10 + 0.05 * 11) / (90 + 0.05 * 100)));
   CHECK(*cpu_of(findings.ops[0], findings) == doctest::Approx(10e-3 + 90e-3 * *findings.unmeasured_share));
 }
