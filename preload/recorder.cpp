@@ -337,11 +337,11 @@ void close_at(const Span& span, Kind kind, std::uint64_t now) {
   }
 }
 
-void measure_cpu(const Span& span) {
+void measure_cpu(const Span& span, std::uint64_t start) {
   if (span.depth == Span::kNone || local.thread == nullptr || local.thread->depth != span.depth + 1) return;
   auto& open = local.thread->spans[span.depth];
   open.cpu_measured = true;
-  open.cpu_start = cpu_ns();
+  open.cpu_start = start;
 }
 
 void mark_entry(const Span& span, std::uintptr_t entry) {

@@ -171,8 +171,9 @@ inline void leave(const Span& span, Kind kind) {
   if (span.depth != Span::kNone) close_at(span, kind, ticks_now());
 }
 
-// From here on, leave() of this span will record its thread CPU time.
-void measure_cpu(const Span& span);
+// leave() of this span will record the CPU time of its thread since `start`, what cpu_ns() was where it
+// began.
+void measure_cpu(const Span& span, std::uint64_t start);
 
 // Stack snapshots of this operation end at the stack address `entry`.
 void mark_entry(const Span& span, std::uintptr_t entry);

@@ -84,7 +84,7 @@ py::Object* fetch(Call& call) {
   const Span span = enter<Kind::fetch>(name.iterator, name.reset, name.batch);
   if (operators.spared()) point<Kind::no_operators>();
   const CoreWait core_wait;
-  measure_cpu(span);
+  measure_cpu(span, cpu_ns());
   const Owned dataset(plain_attribute(fetcher, names.dataset));
   const Owned collate(plain_attribute(fetcher, names.collate_fn));
   const Owned iterator(plain_attribute(fetcher, names.dataset_iter));
