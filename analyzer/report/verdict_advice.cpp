@@ -69,8 +69,10 @@ class Examination {
     double wall = 0, cpu = 0, sleeping = 0;
   };
   double sleeping_share() const;
+  double core_wait_percent() const;
   std::string about_fetches() const;
   std::string reason(Cause cause) const;
+  bool tells_of_fetches(const Advice& advice) const;
 
   const Recording& recording_;
   const Loader& loader_;
@@ -218,12 +220,18 @@ double Examination::sleeping_share() const {
   return sum.wall > sum.cpu ? sum.sleeping / (sum.wall - sum.cpu) : 1;
 }
 
+// Of the time in which batches are made: that in which their worker could have run, and had no core.
+double Examination::core_wait_percent() const {
+  const Fetches& sum = fetches_;
+  return sum.wall > 0 ? 100 * std::max(0.0, sum.wall - sum.cpu - sum.sleeping) / sum.wall : 0;
+}
+
 // What tells whether more workers than cores can help.
 std::string Examination::about_fetches() const {
   const Fetches& sum = fetches_;
   if (sum.wall <= 0) return {};
   const double computing = 100 * std::min(1.0, sum.cpu / sum.wall);
-  const double waiting = 100 * std::max(0.0, sum.wall - sum.cpu - sum.sleeping) / sum.wall;
+  const double waiting = core_wait_percent();
   if (waiting < kTellsOfCoresPercent)
     return fmt::format(" (a fetch computes for {} of its time)", human_percent(computing));
   return fmt::format(
@@ -339,6 +347,11 @@ std::string Examination::reason(Cause cause) const {
   return {};
 }
 
+// More workers than cores are in vain.
+bool Examination::tells_of_fetches(const Advice& advice) const {
+  return advice.action == "workers" && loader_.workers > 0;
+}
+
 Advice Examination::advice_of(const Candidate& candidate) const {
   Advice advice;
   advice.action = candidate.action;
@@ -356,8 +369,7 @@ Advice Examination::advice_of(const Candidate& candidate) const {
            : std::string("give");
   advice.message = fmt::format("{} would {} {} instead of {} images/s", candidate.change, wait,
                                human_rate(then.images_per_s()), human_rate(now.images_per_s()));
-  if (candidate.action == std::string_view("workers") && loader_.workers > 0)
-    advice.message += about_fetches();
+  if (tells_of_fetches(advice)) advice.message += about_fetches();
   return advice;
 }
 
@@ -375,8 +387,10 @@ Diagnosis Examination::diagnose() {
     return first != second ? first : a.gain > b.gain;
   });
   const std::string why = reason(diagnosis.cause);
+  const bool busy = core_wait_percent() >= kTellsOfCoresPercent;
   if (diagnosis.cause == Cause::balanced) {
-    diagnosis.advice.push_back({"none", why, "nothing to gain", replay_.predict({}), 0});
+    diagnosis.advice.push_back(
+        {"none", why + (busy ? about_fetches() : ""), "nothing to gain", replay_.predict({}), 0});
     return diagnosis;
   }
   const bool input = diagnosis.cause != Cause::training;
@@ -388,6 +402,8 @@ Diagnosis Examination::diagnose() {
   if (diagnosis.advice.empty()) diagnosis.advice.push_back({"none", why, why, replay_.predict({}), 0});
   Advice& first = diagnosis.advice.front();
   if (first.message != why) first.message = why + ": " + first.message;
+  // Where other programs take the cores, that is the first thing to know, whatever is advised.
+  if (busy && input && !tells_of_fetches(first)) first.message += about_fetches();
   return diagnosis;
 }
 

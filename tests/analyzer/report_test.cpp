@@ -354,6 +354,42 @@ TEST_CASE("the workers that are needed are those that the advice names") {
   CHECK(report_json(findings)["verdict"]["workers_needed"] == *advised);
 }
 
+TEST_CASE(
+    "where batches wait for cores, the first advice says that the machine is busy, whatever it advises") {
+  const TemporaryFile file(starving_run());
+  Trace trace(file.path());
+  Recording recording = findings_of(trace).recordings.at(0);
+  const auto first = [&](double core_wait) {  // of the time that a fetch does not compute
+    for (auto& epoch : recording.epochs)
+      for (auto& batch : epoch.batches) {
+        batch.fetch_cpu = 0.4 * batch.fetch;
+        batch.core_wait = core_wait * (batch.fetch - batch.fetch_cpu);
+      }
+    const auto diagnosis = diagnosis_of(recording);
+    REQUIRE(diagnosis.has_value());
+    return diagnosis->advice.at(0);
+  };
+  const auto times_told = [](const std::string& text) {
+    std::size_t count = 0;
+    for (auto at = text.find("machine is busy"); at != text.npos; at = text.find("machine is busy", at + 1))
+      ++count;
+    return count;
+  };
+  CHECK(first(0).action == "workers");
+  CHECK(times_told(first(0).message) == 0);
+  CHECK(times_told(first(0.9).message) == 1);
+  CHECK(first(0.9).message.find("waits for a core for 54.0 %") != std::string::npos);
+  recording.loader.workers = 0;
+  CAPTURE(first(0.9).message);
+  CHECK(first(0.9).message.find("makes its batches itself") != std::string::npos);
+  CHECK(times_told(first(0.9).message) == 1);
+  recording.loader.workers = 1;
+  for (auto& epoch : recording.epochs)  // so long that nothing in the loader matters
+    for (auto& step : epoch.steps) step.wall = 1e9;
+  CAPTURE(first(0.9).message);
+  CHECK(times_told(first(0.9).message) == 0);
+}
+
 TEST_CASE("whatif says which operations keep their time inside of one that is changed") {
   const TemporaryFile file(starving_run());
   Trace trace(file.path());
