@@ -72,7 +72,6 @@ class Examination {
   double core_wait_percent() const;
   std::string about_fetches() const;
   std::string reason(Cause cause) const;
-  bool tells_of_fetches(const Advice& advice) const;
 
   const Recording& recording_;
   const Loader& loader_;
@@ -347,11 +346,6 @@ std::string Examination::reason(Cause cause) const {
   return {};
 }
 
-// More workers than cores are in vain.
-bool Examination::tells_of_fetches(const Advice& advice) const {
-  return advice.action == "workers" && loader_.workers > 0;
-}
-
 Advice Examination::advice_of(const Candidate& candidate) const {
   Advice advice;
   advice.action = candidate.action;
@@ -369,7 +363,6 @@ Advice Examination::advice_of(const Candidate& candidate) const {
            : std::string("give");
   advice.message = fmt::format("{} would {} {} instead of {} images/s", candidate.change, wait,
                                human_rate(then.images_per_s()), human_rate(now.images_per_s()));
-  if (tells_of_fetches(advice)) advice.message += about_fetches();
   return advice;
 }
 
@@ -387,23 +380,24 @@ Diagnosis Examination::diagnose() {
     return first != second ? first : a.gain > b.gain;
   });
   const std::string why = reason(diagnosis.cause);
-  const bool busy = core_wait_percent() >= kTellsOfCoresPercent;
-  if (diagnosis.cause == Cause::balanced) {
-    diagnosis.advice.push_back(
-        {"none", why + (busy ? about_fetches() : ""), "nothing to gain", replay_.predict({}), 0});
-    return diagnosis;
-  }
+  const bool balanced = diagnosis.cause == Cause::balanced;
   const bool input = diagnosis.cause != Cause::training;
   for (const auto& candidate : candidates_) {
     const bool of_training = std::string_view(candidate.action) == "train_step";
-    if (input == of_training || (candidate.action != wanted && candidate.gain < worthwhile())) continue;
+    if (balanced || input == of_training || (candidate.action != wanted && candidate.gain < worthwhile()))
+      continue;
     diagnosis.advice.push_back(advice_of(candidate));
   }
-  if (diagnosis.advice.empty()) diagnosis.advice.push_back({"none", why, why, replay_.predict({}), 0});
+  if (diagnosis.advice.empty())
+    diagnosis.advice.push_back({"none", why, balanced ? "nothing to gain" : why, replay_.predict({}), 0});
   Advice& first = diagnosis.advice.front();
   if (first.message != why) first.message = why + ": " + first.message;
-  // Where other programs take the cores, that is the first thing to know, whatever is advised.
-  if (busy && input && !tells_of_fetches(first)) first.message += about_fetches();
+  // More workers than cores are in vain; and where other programs take the cores, that is the first thing to
+  // know, whatever is advised.
+  const bool busy = input && core_wait_percent() >= kTellsOfCoresPercent;
+  for (Advice& advice : diagnosis.advice)
+    if ((advice.action == "workers" && loader_.workers > 0) || (busy && &advice == &first))
+      advice.message += about_fetches();
   return diagnosis;
 }
 

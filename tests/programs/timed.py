@@ -3,6 +3,7 @@
 The names are those of the originals: a tracer has to see the program as it would be without the clocks.
 """
 import torchvision.transforms as T
+from torch import nn
 from torch.utils.data import default_collate
 from torchvision.datasets.folder import pil_loader
 
@@ -53,6 +54,16 @@ class Normalize(T.Normalize):
         tensor = super().__call__(tensor)
         log(f"op {start} {now()} Normalize")
         return tensor
+
+
+class Module(nn.Module):
+    """A module that times its calls, PyTorch's part of them included."""
+
+    def __call__(self, *inputs):
+        start = now()
+        outputs = super().__call__(*inputs)
+        log(f"op {start} {now()} {type(self).__name__}")
+        return outputs
 
 
 def imagenet():

@@ -2,7 +2,6 @@
 from torch import nn
 
 import timed
-from truth import log, now
 
 
 class Compose(nn.Module):
@@ -18,14 +17,8 @@ class Compose(nn.Module):
         return outputs
 
 
-class Transform(nn.Module):
+class Transform(timed.Module):
     """The base class: forward() takes the inputs apart and calls transform() for each."""
-
-    def __call__(self, *inputs):
-        start = now()
-        outputs = super().__call__(*inputs)
-        log(f"op {start} {now()} {type(self).__name__}")
-        return outputs
 
     def forward(self, *inputs):
         outputs = [self.transform(item) for item in inputs]
