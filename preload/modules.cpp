@@ -19,11 +19,18 @@ constexpr std::size_t kMaxBuildId = 32;  // bytes; 20 are usual
 
 struct Module {
   std::uint64_t base = 0, device = 0, inode = 0;  // where the file's beginning is mapped, and which file
-  std::uint64_t start = 0, end = 0;               // lowest and highest executable address
+  std::uint64_t start = 0, end = 0, bias = 0;     // lowest and highest executable address
   std::uint32_t id = 0;
+  std::uint32_t text = 0;  // in `texts`: name, then build id
+  std::uint16_t name_bytes = 0, build_id_bytes = 0;
   bool present = false;  // in the walk that is going on
+  bool defined = false;  // in this process; what a forked child inherits is not, yet
 };
 constinit Module modules[kMaxModules] = {};
+// A child that is forked has what it inherits from here: to read each file anew takes it 5 ms.
+constinit char texts[128 * 1024] = {};
+constinit std::size_t texts_used = 0;
+constexpr std::uint32_t kNoTexts = UINT32_MAX;
 constinit std::size_t module_count = 0;
 constinit std::uint32_t last_id = 0;
 constinit std::uint64_t seen_code_kib = 0;
@@ -127,6 +134,33 @@ std::string_view loaders_name(const OwnMemory& memory, std::uint64_t address, ch
   return bytes == 0 ? std::string_view{} : std::string_view{text, strnlen(text, bytes)};
 }
 
+// Keeps both texts; false: there is no room.
+bool keep_texts(Module& module, std::string_view name, std::string_view build_id) {
+  if (texts_used + name.size() + build_id.size() > sizeof texts) return false;
+  module.text = static_cast<std::uint32_t>(texts_used);
+  module.name_bytes = static_cast<std::uint16_t>(name.size());
+  module.build_id_bytes = static_cast<std::uint16_t>(build_id.size());
+  for (const std::string_view text : {name, build_id}) {
+    std::memcpy(texts + texts_used, text.data(), text.size());
+    texts_used += text.size();
+  }
+  return true;
+}
+
+// False: there is no room now. Hundreds at once fill a small ring; an operation that is defined then would
+// stay without its name.
+bool define_as(const Module& module, std::string_view name, std::string_view build_id) {
+  return process.segment.definitions.half_empty() &&
+         define<Kind::module>(module.id, module.start, module.end, module.bias, name, build_id);
+}
+
+bool define_inherited(Module& module) {
+  const char* const name = texts + module.text;
+  module.defined = module.defined || define_as(module, {name, module.name_bytes},
+                                               {name + module.name_bytes, module.build_id_bytes});
+  return module.defined;
+}
+
 class Walk {
  public:
   // Defines what is new; false: there is no room for all now.
@@ -160,24 +194,29 @@ class Walk {
       if (modules[i].base == file_.start && modules[i].inode == file_.inode &&
           modules[i].device == file_.device) {
         modules[i].present = true;
-        return true;
+        return define_inherited(modules[i]);
       }
     return module_count == kMaxModules || add();
   }
 
   bool add() {
     const Image image(memory_, file_.start);
-    Module module{file_.start, file_.device, file_.inode, 0, 0, last_id + 1, true};
+    Module module;
+    module.base = file_.start;
+    module.device = file_.device;
+    module.inode = file_.inode;
+    module.bias = image.bias();
+    module.id = last_id + 1;
+    module.present = module.defined = true;
     if (!image.extent(module.start, module.end)) return true;
-    char id_text[2 * kMaxBuildId];
     std::string_view name = loaders_name(memory_, module.start, name_text);
     if (name.empty()) name = {mapped_path, path_bytes_};
-    // Hundreds at once fill a small ring; an operation that is defined then would stay without its name.
-    if (!process.segment.definitions.half_empty() ||
-        !define<Kind::module>(module.id, module.start, module.end, image.bias(), name,
-                              image.build_id(id_text)))
-      return false;
+    char id_text[2 * kMaxBuildId];
+    const std::string_view build_id = image.build_id(id_text);
+    if (!define_as(module, name, build_id)) return false;
     ++last_id;
+    // One whose texts find no room is unknown to a child.
+    if (!keep_texts(module, name, build_id)) module.text = kNoTexts;
     modules[module_count++] = module;
     return true;
   }
@@ -191,7 +230,7 @@ class Walk {
 
 void drop_absent() {
   for (std::size_t i = 0; i < module_count;) {
-    if (!modules[i].present && define<Kind::module_gone>(modules[i].id))
+    if (!modules[i].present && (!modules[i].defined || define<Kind::module_gone>(modules[i].id)))
       modules[i] = modules[--module_count];
     else
       ++i;
@@ -266,9 +305,15 @@ void define_module_at(std::uintptr_t address) {
 }
 
 void forget_modules() {
-  module_count = 0;
+  if (busy) module_count = texts_used = 0;  // another thread was changing them, and is not here
+  for (std::size_t i = 0; i < module_count;) {
+    modules[i].defined = false;
+    if (modules[i].text == kNoTexts)
+      modules[i] = modules[--module_count];
+    else
+      ++i;
+  }
   forget_found();
-  last_id = 0;
   complete = false;
   busy = false;
 }

@@ -13,7 +13,8 @@ void define_modules();
 // The same, if what is loaded at this address is not defined yet: 0.1 µs if it is.
 void define_module_at(std::uintptr_t address);
 
-// In a forked child: everything is to be defined anew.
+// In a forked child: everything is to be defined anew, which takes few reads where it is what the parent
+// knew.
 void forget_modules();
 
 }  // namespace lotus

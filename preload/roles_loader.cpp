@@ -5,6 +5,7 @@
 #include "handlers.hpp"
 #include "iterators.hpp"
 #include "native/methods.hpp"
+#include "native/torch_ops.hpp"
 #include "recorder.hpp"
 
 namespace lotus {
@@ -38,6 +39,7 @@ py::Object* iterator_init(Call& call, py::Object* self, py::Object* loader) {
   Iterator* iterator = add_iterator(self, loader);
   iterator->initialising = true;
   hook_imported_modules();  // forked workers inherit it
+  find_torch_ops();         // as they do this
   const std::uint64_t id = iterator->id;
   const Span span = enter<Kind::start_workers>(id);
   py::Object* result = call.run();

@@ -179,8 +179,9 @@ const void* inside_libtorch() {
   return nullptr;
 }
 
-// libtorch is loaded long before the first fetch, and never unloaded.
+// libtorch is loaded long before a loader is used, and never unloaded.
 bool find_torch() {
+  if (search != Search::open) return search == Search::found;
   search = Search::failed;
   const void* const inside = inside_libtorch();
   const Loaded library = inside != nullptr ? find_loaded(inside) : Loaded{};
@@ -201,7 +202,7 @@ TorchOps::TorchOps(std::uint64_t iterator) {
   if (config.torch_ops == TorchOpsLevel::off || process.off) return;
   nesting.depth = 0;  // one that began here may have ended in another thread
   if (nesting.observed) return;
-  if (search != Search::found && (search == Search::failed || !find_torch())) return;
+  if (!find_torch()) return;
   const bool automatic = config.torch_ops == TorchOpsLevel::automatic;
   spared_ = automatic && spare_batch(iterator);
   if (spared_) return;
@@ -221,6 +222,10 @@ TorchOps::~TorchOps() {
   torch.remove(handle_);
   nesting.observed = false;
   if (start_ != 0) plan_sparing(ticks_now() - start_, nesting.calls);
+}
+
+void find_torch_ops() {
+  if (config.torch_ops != TorchOpsLevel::off && !process.off) find_torch();
 }
 
 }  // namespace lotus

@@ -26,4 +26,8 @@ class TorchOps {
   std::uint64_t start_ = 0;  // ticks, where operators are observed in some batches only
 };
 
+// Finds libtorch, which takes milliseconds, so that the workers that are forked then need not. Does nothing
+// where operators are not observed.
+void find_torch_ops();
+
 }  // namespace lotus
