@@ -24,6 +24,7 @@ def main():
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--photographs", type=int, help="of an epoch: so many drawn from the tree, instead of each once")
+    parser.add_argument("--switched-off", action="store_true", help="all of Lotus, before the first epoch, as in bench/parts")
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
@@ -31,6 +32,12 @@ def main():
     drawn = options.photographs is not None
     sampler = RandomSampler(dataset, replacement=drawn, num_samples=options.photographs)
     loader = DataLoader(dataset, batch_size=options.batch_size, sampler=sampler, num_workers=options.workers)
+    if options.switched_off:
+        from switch import Switch
+        next(iter(dataset))  # loads libjpeg
+        switch = Switch()
+        switch.go_around("libjpeg.so.62", "jpeg_")
+        switch.all(False)
     for _ in range(options.epochs):
         for images, labels in loader:
             pass

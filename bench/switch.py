@@ -6,12 +6,14 @@ import subprocess
 
 PAGE = 4096
 READ_WRITE_EXECUTE = 7  # of mprotect
+PERF_EVENTS = 31, 32  # of prctl: disable, enable those of this task
 
 
 class Switch:
     """Reaches into the library of this process and of the children that it forks."""
 
-    def __init__(self, library):
+    def __init__(self):
+        library = os.environ["LD_PRELOAD"].split(":")[-1]  # valgrind puts its own before it
         python = ctypes.pythonapi
         python.PyInterpreterState_Get.restype = ctypes.c_void_p
         self.interpreter = ctypes.c_void_p(python.PyInterpreterState_Get())
@@ -55,7 +57,8 @@ class Switch:
             ctypes.memmove(address, ours if on else jump, len(jump))
 
     def samples(self, on):
-        """Blocks the signal of stack samples in this thread."""
+        """Blocks the signal of stack samples in this thread, and stops perf's clock, which would go on to send it."""
+        self.c.prctl(PERF_EVENTS[on], 0, 0, 0, 0)
         if self.signals is not None:
             words = (ctypes.c_ulong * 16)(self.signals.value)
             self.c.pthread_sigmask(signal.SIG_UNBLOCK if on else signal.SIG_BLOCK, ctypes.byref(words), None)

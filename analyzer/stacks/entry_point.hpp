@@ -19,11 +19,13 @@ struct EntryPoint {
     bytes += other.bytes;
     estimated = estimated || other.estimated;
   }
-  // What was counted in one of `factor` calls of an operation, taken for all of them.
-  EntryPoint scaled(double factor) const {
+  // What was counted in one of `of_calls` calls of an operation, which took one of `of_time` parts of its
+  // time, taken for all of them: the same share of the time, since a first batch, which is counted, is a slow
+  // one.
+  EntryPoint scaled(double of_calls, double of_time) const {
     constexpr double kMost = 9e18;  // more is damage
-    const double all = std::min(static_cast<double>(calls) * factor, kMost);
-    return {static_cast<std::uint64_t>(std::llround(all)), ns * factor, bytes * factor, true};
+    const double all = std::min(static_cast<double>(calls) * of_calls, kMost);
+    return {static_cast<std::uint64_t>(std::llround(all)), ns * of_time, bytes * of_calls, true};
   }
 };
 

@@ -67,15 +67,20 @@ void Profile::on_span(const Span& span) {
   OpProfile* profile = profile_of(*span.stream.process, span.data.op);
   if (profile == nullptr) return;
   ++profile->calls;
-  profile->calls_with_operators += span.counts_operators() ? 1 : 0;
-  profile->wall_ns += static_cast<double>(trace_.clock.between(span.data.start, span.end));
+  const auto ns = static_cast<double>(trace_.clock.between(span.data.start, span.end));
+  profile->wall_ns += ns;
+  if (!span.counts_operators()) return;
+  ++profile->calls_with_operators;
+  profile->wall_with_operators_ns += ns;
 }
 
 EntryPoints OpProfile::all_entry_points() const {
   EntryPoints points = entry_points;
   const bool partly = calls_with_operators > 0 && calls_with_operators < calls;
-  const double factor = static_cast<double>(calls) / static_cast<double>(calls_with_operators);
-  for (const auto& [name, point] : operators) points[name].add(partly ? point.scaled(factor) : point);
+  const double of_calls = static_cast<double>(calls) / static_cast<double>(calls_with_operators);
+  const double of_time = wall_with_operators_ns > 0 ? wall_ns / wall_with_operators_ns : 1;
+  for (const auto& [name, point] : operators)
+    points[name].add(partly ? point.scaled(of_calls, of_time) : point);
   return points;
 }
 

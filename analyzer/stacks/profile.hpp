@@ -47,6 +47,7 @@ struct OpProfile {
   std::uint64_t calls = 0;                          // that ended
   std::uint64_t calls_with_operators = 0;           // of these: PyTorch's operators were counted inside
   double wall_ns = 0;                               // of all
+  double wall_with_operators_ns = 0;                // of these
   EntryPoints entry_points;                         // called by the operation itself, not by nested ones …
   EntryPoints operators;                            // … and PyTorch's operators, in these calls
 

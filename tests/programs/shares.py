@@ -25,6 +25,7 @@ from runners.plain import Compose
 FIRST, SHARED, SECOND, BRIEF, BY_HAND, POOLED, LATE = range(7)
 NAMES = ["burn_first", "burn_shared", "burn_second", "burn_brief", "burn_by_hand", "burn_pooled", "burn_late"]
 PIECE_NS = 100_000
+POOL_REST = 0.002  # seconds in which helpers go back to waiting: in the next operation they would work for that
 POOL_PAUSE = 0.12  # seconds after which a tracer may be expected to have found new threads
 
 truth = collections.defaultdict(collections.Counter)
@@ -126,6 +127,7 @@ class Pooled(Operation):
             self.libraries["shares"].burn_in_pool(ctypes.c_long(rounds(10 * PIECE_NS)), spent)
             self.spent["burn_pooled"] += spent[0]
             self.spent["all"] += spent[1]
+            time.sleep(POOL_REST)
 
 
 class Beside:
