@@ -26,7 +26,6 @@ def main():
     parser.add_argument("--photographs", type=int, help="of an epoch: so many drawn from the tree, instead of each once")
     parser.add_argument("--switched-off", action="store_true", help="all of Lotus, before the first epoch, as in bench/parts")
     options = parser.parse_args()
-    torch.manual_seed(0)
     torch.set_num_threads(1)
     dataset = photographs(options.data)
     drawn = options.photographs is not None
@@ -38,6 +37,7 @@ def main():
         switch = Switch()
         switch.go_around("libjpeg.so.62", "jpeg_")
         switch.all(False)
+    torch.manual_seed(0)
     for _ in range(options.epochs):
         for images, labels in loader:
             pass
