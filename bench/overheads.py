@@ -1,7 +1,41 @@
-"""How benchmarks that compare CPU times read clocks and summarise ratios."""
+"""What benchmarks share that compare CPU times: a collector by hand, clocks, summaries of ratios."""
 import os
 import pathlib
+import signal
 import statistics
+import subprocess
+import sys
+import tempfile
+
+
+class Collector:
+    """Runs while the context lasts, with segments and trace in directories of its own.
+
+    bare, traced: environments of programs without Lotus and with it. cpu_s: of its whole life, once it has ended.
+    """
+
+    def __init__(self, build, *before):
+        self.directory, self.segments = tempfile.TemporaryDirectory(), tempfile.TemporaryDirectory(dir="/dev/shm")
+        self.bare = dict(os.environ, LOTUS_DIR=self.segments.name,
+                         LOTUS_OUTPUT=os.path.join(self.directory.name, "bench.lotus"))
+        self.traced = dict(self.bare, LD_PRELOAD=str(build.resolve() / "lib/liblotus.so"))
+        self.process = subprocess.Popen([*before, build / "bin/lotus-collector", "--quiet"], env=self.bare)
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, error, *_):
+        ended = self.process.poll() is not None
+        if not ended:
+            self.process.send_signal(signal.SIGTERM)
+            _, status, usage = os.wait4(self.pid, 0)
+            self.process.returncode = os.waitstatus_to_exitcode(status)
+            self.cpu_s = usage.ru_utime + usage.ru_stime
+        self.directory.cleanup()
+        self.segments.cleanup()
+        if ended and error is None:
+            sys.exit("lotus-collector ended too early")
 
 
 def cpu_of(pid):
