@@ -10,7 +10,8 @@ class Run:
     def __init__(self, tracer, **environment):
         outcome, self.trace = tracer.trace(harness.program("operators"), **environment)
         assert outcome.code == 0, outcome.stderr.decode()
-        self.truth = {(op, name): calls for op, name, calls in json.loads(outcome.stdout)}
+        told = json.loads(outcome.stdout)
+        self.truth, self.cold_s = {(op, name): calls for op, name, calls in told["calls"]}, told["cold_s"]
         found = harness.run([harness.ANALYZE, "map", "--full", self.trace.path])
         self.points = {(op["name"], point["function"]): point
                        for op in json.loads(found.stdout)["ops"] for point in op["entry_points"]}
@@ -29,6 +30,13 @@ def test_some_batches_stand_for_all(some):
     assert even["calls"] == some.truth["Even", "aten::mul"]
     assert dense["calls"] == pytest.approx(some.truth["Dense", "aten::add"], rel=0.1)
     assert 0 < even["total_s"] < 60
+
+
+def test_a_slow_batch_that_is_counted_does_not_stand_for_all(some):
+    ones = some.points["Cold", "aten::ones"]
+    assert ones["estimated"]
+    assert ones["calls"] == some.truth["Cold", "aten::ones"]
+    assert ones["total_s"] < 2 * some.cold_s
 
 
 def test_what_costs_little_is_counted_exactly(some):

@@ -1,4 +1,5 @@
-"""Two loaders: one does little besides PyTorch's operators, the other calls few of them. Prints how many there were."""
+"""Two loaders: one does little besides PyTorch's operators, the other calls few of them. Prints how many there were, and
+how long those took of an operation that is slow in each epoch's first batch, which is counted, and fast from then on."""
 import argparse
 import collections
 import json
@@ -9,6 +10,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from runners.plain import Compose
 
+BATCH, SAMPLES = 4, 2400  # of the first loader
 counted = collections.Counter()  # (operation, operator): calls, by this process
 
 
@@ -30,6 +32,20 @@ class Even:
         for _ in range(25):
             value = value.mul(2)
             counted["Even", "aten::mul"] += 1
+        return value
+
+
+class Cold:
+    def __init__(self):
+        self.calls, self.spent_s = 0, 0.0
+
+    def __call__(self, value):
+        cold = self.calls % SAMPLES < BATCH
+        self.calls += 1
+        begin = time.perf_counter()
+        torch.ones(1_000_000 if cold else 4)
+        self.spent_s += time.perf_counter() - begin
+        counted["Cold", "aten::ones"] += 1
         return value
 
 
@@ -56,13 +72,14 @@ def main():
     parser.add_argument("--epochs", type=int, default=3)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    dense = DataLoader(Samples(2400, Dense(), Even()), batch_size=4, shuffle=True)
+    cold = Cold()
+    dense = DataLoader(Samples(SAMPLES, Dense(), Even(), cold), batch_size=BATCH, shuffle=True)
     sparse = DataLoader(Samples(48, Sparse()), batch_size=4)
     for _ in range(options.epochs):
         for loader in (dense, sparse):
             for _ in loader:
                 pass
-    print(json.dumps([[*names, calls] for names, calls in counted.items()]))
+    print(json.dumps({"calls": [[*names, calls] for names, calls in counted.items()], "cold_s": cold.spent_s}))
 
 
 if __name__ == "__main__":
