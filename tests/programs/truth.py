@@ -38,6 +38,8 @@ import time
 now = time.perf_counter_ns
 _records = collections.deque()  # of all threads
 log = _records.append
+_flushing = threading.Lock()  # held by no other thread over a fork, so that the child can flush
+os.register_at_fork(before=_flushing.acquire, after_in_parent=_flushing.release, after_in_child=_flushing.release)
 _VARIABLE = "TRUTH_PREFIX"  # in the environment: spawned workers inherit it
 _starting = threading.local()  # .whose: (loader, epoch) while iter(loader) runs
 
@@ -65,23 +67,20 @@ def _hold_threads_back():
 
 
 def flush():
-    """Writes what was logged since the last call, in one write."""
+    """Writes what was logged since the last call, in one write.
+
+    What one thread took is in the file before another takes what came after it: the file has each thread's
+    records in the order in which it logged them.
+    """
     prefix = os.environ.get(_VARIABLE)
-    records = list(_taken())
-    if prefix is not None and records:
+    with _flushing:
+        records = [_records.popleft() for _ in range(len(_records))]
+        if prefix is None or not records:
+            return
         line = {"pid": os.getpid(), "realtime_offset": time.time_ns() - now(), "records": records}
         file = os.open(f"{prefix}.{os.getpid()}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.write(file, json.dumps(line).encode() + b"\n")
         os.close(file)
-
-
-def _taken():
-    """What was logged; another thread may take its share at the same time."""
-    while True:
-        try:
-            yield _records.popleft()
-        except IndexError:
-            return
 
 
 def discard():
