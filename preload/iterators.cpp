@@ -21,13 +21,18 @@ struct Recent {
   Entry entries[N];
   std::uint64_t made = 0;
 
-  Entry* find(const py::Object* self) {
+  // The newest for which it is so: addresses are used again.
+  template <class Condition>
+  Entry* find_if(const Condition& condition) {
     const std::uint64_t kept = made < N ? made : N;
     for (std::uint64_t i = 0; i < kept; ++i) {
       Entry& entry = entries[(made - 1 - i) % N];
-      if (entry.self == self) return &entry;
+      if (entry.self != nullptr && condition(entry)) return &entry;
     }
     return nullptr;
+  }
+  Entry* find(const py::Object* self) {
+    return find_if([self](const Entry& entry) { return entry.self == self; });
   }
   // The object's entry, in place of the oldest one.
   Entry* add(const py::Object* self) {
@@ -143,6 +148,17 @@ void define_loader(LoaderEntry& entry, py::Object* loader) {
                                        s.persistent, s.in_order, dataset, std::int64_t{-1});
 }
 
+// The queue of an iterator that is not linked yet: its pin thread starts before its constructor is done.
+const py::Object* queue_of_unlinked(const Iterator& iterator) {
+  if (iterator.loader->last_iterator != iterator.id || iterator.loader->weak_iterator == nullptr)
+    return nullptr;
+  const Owned alive(py::api.PyObject_CallObject(iterator.loader->weak_iterator, nullptr));
+  if (!alive) py::api.PyErr_Clear();
+  if (alive.get() != iterator.self) return nullptr;
+  const Owned queue(plain_attribute(alive.get(), names._worker_result_queue));
+  return queue.get();
+}
+
 }  // namespace
 
 LoaderEntry* add_loader(const py::Object* self) {
@@ -156,9 +172,10 @@ LoaderEntry* find_loader(const py::Object* self) { return loaders.find(self); }
 Iterator* find_iterator(const py::Object* self) { return iterators.find(self); }
 
 Iterator* find_iterator_by_queue(const py::Object* queue) {
-  for (auto& entry : iterators.entries)
-    if (entry.self != nullptr && entry.result_queue == queue) return &entry;
-  return nullptr;
+  return iterators.find_if([queue](Iterator& entry) {
+    if (entry.result_queue == nullptr) entry.result_queue = queue_of_unlinked(entry);
+    return entry.result_queue == queue;
+  });
 }
 
 Iterator* add_iterator(py::Object* self, py::Object* loader) {

@@ -172,8 +172,6 @@ py::Object* pin_memory_loop(Call& call) {
 
 py::Object* pin_step(Call& call) {
   if (here.pin_loop == nullptr) return call.run();
-  // The thread starts before the iterator's constructor is done: its entry may know its queue only now.
-  if (here.getting == nullptr) here.getting = find_iterator_by_queue(role_local(*here.pin_loop, 0));
   const Setting step(here.pin_step, static_cast<const Call*>(&call));
   const Setting pinned(here.pinned, false);
   py::Object* result = call.run();

@@ -167,6 +167,20 @@ def fetches(pair):
     _between(durations, "fetch")
 
 
+def pinning(pair):
+    """Each batch is pinned once, between its arrival and its use, and for as long as the program says."""
+    found = sorted(pair.trace.batches, key=lambda row: row["pin_queued_at_ns"] or 0)
+    truth = sorted(pair.truth.pins, key=lambda call: call.end)
+    assert len(found) == len(truth) == len(pair.truth.consumed)
+    off = []
+    for row, call in zip(found, truth):
+        assert row["deserialize_ns"] is not None and row["pin_ns"] is not None, row
+        assert row["fetch_start_ns"] < row["pin_queued_at_ns"] <= row["received_at_ns"] + NEAR_NS
+        off.append(abs(row["pin_ns"] - call.ns) - SHARE * call.ns)
+    assert statistics.median(off) <= CALL_NS, off
+    assert sum(ns > INTERRUPTED_NS for ns in off) <= max(2, INTERRUPTED_SHARE * len(off)), off
+
+
 def summary(pair):
     """The report's totals agree with its own rows and with the truth."""
     report = pair.trace.report

@@ -1,4 +1,6 @@
 """Batches that arrive before their turn, several loaders, and loaders that are used again or left."""
+import pytest
+
 import checks
 import harness
 
@@ -45,6 +47,15 @@ def test_loader_left_half_way(pair, photos):
 def test_pinned_memory_without_cuda(pair, photos):
     run = pair("pin_memory", harness.program("pin_memory", data=photos))
     checks.everything(run)
+    assert not run.truth.pins
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_pinned_memory(method, pair, photos):
+    options = ["--pretend", "1", "--start-method", method, "--epochs", "3"]
+    run = pair(f"pinned-{method}", harness.program("pin_memory", *options, data=photos))
+    checks.everything(run)
+    checks.pinning(run)
 
 
 def test_train_step(pair, photos):

@@ -32,6 +32,7 @@ class Truth:
         self.next_calls = []  # (loader, epoch, start, ns)
         self.samples = []  # (key, ns)
         self.raised = []  # keys of samples that raised
+        self.pins, self.synchronized = [], []  # Calls: batches that were pinned, waits for a GPU
         self.native = collections.defaultdict(lambda: [0, 0])  # (op, name) -> calls, bytes
         self.native_ns = collections.defaultdict(list)  # (op, name) -> ns of each call of the operation
         self.main_pid = None
@@ -80,6 +81,8 @@ def _read_operations(truth, pid, notes):
             continue
         start, end, text = (rest + " ").split(" ", 2)
         start, end, text = int(start), int(end), text[:-1]
+        if kind in ("pin", "synchronize"):
+            (truth.pins if kind == "pin" else truth.synchronized).append(Call(pid, offset + end, end - start))
         if kind in ("op", "load"):
             truth.ops["Loader" if kind == "load" else text].append(Call(pid, offset + end, end - start))
             made = offset + end

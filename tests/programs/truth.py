@@ -9,6 +9,8 @@ is no work for the garbage collector, which would else run just behind the end o
     sample START END KEY    one call of the dataset; KEY: an index or a path
     samples START END LIST  one call for several samples
     fetch START END         one call of the fetcher; the samples before it made up the batch
+    pin START END           one batch was pinned
+    synchronize START END   training waited for the GPU
     raised KEY              an operation raised for this sample
     native OP NAME CALLS BYTES [NS]  what a native entry point did inside an operation and those below it
 
@@ -51,6 +53,7 @@ def start(prefix):
     os.environ[_VARIABLE] = os.path.abspath(prefix)
     _hold_threads_back()
     _watch_fetchers()
+    _watch_pinning()
     from torch.utils.data import dataloader
 
     _watch_iterator(dataloader._MultiProcessingDataLoaderIter)
@@ -143,6 +146,24 @@ def _watch_fetchers():
             batch = original(self, index)
             log(f"fetch {begin} {now()}")
             return batch
+
+
+def _watch_pinning():
+    """What the pin thread calls for each batch; it calls itself for what a batch holds."""
+    from torch.utils.data._utils import pin_memory as module
+
+    inside = threading.local()
+
+    @_replace(module, "pin_memory")
+    def pin_memory(original, data, *arguments):
+        if getattr(inside, "a_batch", False):
+            return original(data, *arguments)
+        inside.a_batch = True
+        begin = now()
+        pinned = original(data, *arguments)
+        log(f"pin {begin} {now()}")
+        inside.a_batch = False
+        return pinned
 
 
 def _watch_iterator(owner):
