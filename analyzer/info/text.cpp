@@ -149,7 +149,9 @@ std::string facts_text(const Json& json, const Terminal& terminal) {
       {"clock",
        fmt::format("{}, {:.6f} ns a tick{}", text_of(clock["source"]), clock["ns_per_tick"].get<double>(),
                    clock["calibrated"].get<bool>() ? "" : " (guessed: too short to calibrate)")});
-  if (const Json& sampling = json["sampling"]; !sampling.is_null())
+  if (const Json& sampling = json["sampling"]; sampling.is_null())
+    table.add({"stacks", "not sampled"});
+  else
     table.add({"stacks", fmt::format("sampled at {} Hz of each thread's CPU time, by {}",
                                      sampling["hz"].get<std::uint64_t>(),
                                      sampling["clock"] == "perf" ? "perf's clock" : "timers")});

@@ -20,9 +20,18 @@ std::vector<FrameId> FlameBuilder::shown(std::span<const FrameId> stack) const {
 
 void FlameBuilder::add(const Trace& trace, const Profile& profile) {
   StackNames names(trace.stacks, frames_);
+  NamedFrame missing;
+  missing.name = kCutOff;
+  const FrameId cut_off = frames_.intern(missing);
   for (const auto& [key, op] : profile.ops()) {
-    auto& stacks = ops_[key.outside() ? std::string(kOutside) : key.name];
-    for (const auto& [stack, tally] : op.stacks) stacks[shown(names.frames_of(stack))] += tally.cpu_ns;
+    auto& stacks = ops_[std::string(key.shown())];
+    for (const auto& [stack, tally] : op.stacks) {
+      std::vector<FrameId> frames = shown(names.frames_of(stack));
+      if (tally.whole.samples > 0) stacks[frames] += tally.whole.cpu_ns;
+      if (tally.cut.samples == 0) continue;
+      frames.insert(frames.begin(), cut_off);
+      stacks[std::move(frames)] += tally.cut.cpu_ns;
+    }
   }
 }
 

@@ -21,12 +21,13 @@ struct FlameStack {
 };
 
 struct FlameOp {
-  std::string name;                // of operations of one name, all in one; what is in none: see kOutside
+  std::string name;                // of operations of one name, all in one; what is in none: kOutsideOps
   std::vector<FlameStack> stacks;  // sorted by frames, each once
   double cpu_ns = 0;
 };
 
-inline constexpr std::string_view kOutside = "(outside operations)";
+// Stands for the callers that are missing where a stack was cut off.
+inline constexpr std::string_view kCutOff = "(cut off)";
 
 // Merges the profiles of any number of traces. CPython's own frames are left out where a Python function
 // stands for them, and liblotus.so's where they only pass a call on; `everything` keeps both.

@@ -59,7 +59,7 @@ void MapBuilder::add_op(const OpKey& key, const OpProfile& profile, StackNames& 
   op.cut += profile.cut;
   for (const auto& [name, point] : profile.all_entry_points()) op.entry_points[name].add(point);
   map_.inside.add(profile.all);
-  for (const auto& [stack, tally] : profile.stacks) add_stack(building, names.frames_of(stack), tally);
+  for (const auto& [stack, tally] : profile.stacks) add_stack(building, names.frames_of(stack), tally.all());
 }
 
 void MapBuilder::add_stack(Building& building, const std::vector<FrameId>& frames, const Tally& tally) {

@@ -125,6 +125,19 @@ std::string op_text(const OpMap& op, const FunctionMap& map, const Terminal& ter
   return out + functions_text(op, terminal) + entry_points_text(op, terminal);
 }
 
+std::string legend_of(const FunctionMap& map) {
+  std::string text =
+      "Share, self and total: CPU time, from samples. Timed and time: by the clock, waiting included; with a "
+      "~, measured in a part of the batches and taken for all.";
+  const bool cut = std::any_of(map.ops.begin(), map.ops.end(), [](const OpMap& op) { return op.cut > 0; });
+  if (cut)
+    text +=
+        " Cut off: the stack is not known up to the operation, as behind a function without unwind tables; "
+        "the sample counts for its innermost function all the same, but not in the total of those that are "
+        "missing.";
+  return text;
+}
+
 std::string head_text(const FunctionMap& map, const Terminal& terminal) {
   std::string files = escaped(map.files.front());
   if (map.files.size() > 1) files += fmt::format(" and {} more", map.files.size() - 1);
@@ -137,8 +150,10 @@ std::string head_text(const FunctionMap& map, const Terminal& terminal) {
       "Listed: native functions in which at least {} samples ended and whose share of the operation's CPU "
       "time is above {} with 97.5 % confidence (lower end of Clopper and Pearson's 95 % interval).",
       map.rule.min_samples, percent(map.rule.min_share));
-  return terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n" +
-         terminal.styled(Style::dim, wrapped(rule, terminal.width)) + "\n";
+  std::string out;
+  for (const std::string& text : {facts, rule, legend_of(map)})
+    out += terminal.styled(Style::dim, wrapped(text, terminal.width)) + "\n";
+  return out;
 }
 
 }  // namespace
@@ -165,9 +180,12 @@ std::string map_text(const FunctionMap& map, const Terminal& terminal) {
   for (const auto& op : map.ops) out += op_text(op, map, terminal);
   if (map.outside.samples > 0)
     out += "\n" +
-           terminal.styled(Style::dim,
-                           fmt::format("Outside of operations: {}, {} of CPU", samples(map.outside.samples),
-                                       human_time(map.outside.cpu_ns))) +
+           terminal.styled(
+               Style::dim,
+               wrapped(fmt::format("Outside of operations: {}, {} of CPU; where: lotus-analyze "
+                                   "flame --op '{}'",
+                                   samples(map.outside.samples), human_time(map.outside.cpu_ns), kOutsideOps),
+                       terminal.width)) +
            "\n";
   return out;
 }

@@ -7,8 +7,8 @@ void OwnTime::add(const OpProfile& profile, StackNames& names, const FrameTable&
     const auto path = names.frames_of(stack);
     const Owner owner = owner_of(path, frames);
     if (owner.part == Part::tracer) continue;
-    cpu.add(tally);
-    if (owner.frame != nullptr) functions[*owner.frame].add(tally);
+    cpu.add(tally.all());
+    if (owner.frame != nullptr) functions[*owner.frame].add(tally.all());
   }
 }
 

@@ -31,7 +31,7 @@ double Profile::period_of(const Process& process) const {
 }
 
 bool Profile::wanted(const Process& process, const OpKey& key) const {
-  if (filter_.op && key.name != *filter_.op) return false;
+  if (filter_.op && key.shown() != *filter_.op) return false;
   if (!filter_.worker) return true;
   return process.worker_of && process.worker_of->worker == *filter_.worker;
 }
@@ -40,7 +40,7 @@ OpProfile* Profile::profile_of(const Process& process, const Op* op) {
   const auto [slot, fresh] = slots_.try_emplace({&process, op}, nullptr);
   if (!fresh) return slot->second;
   const OpKey key = key_of(op);
-  if (!key.outside()) op_names_.insert(key.name);
+  op_names_.insert(std::string(key.shown()));
   if (wanted(process, key)) slot->second = &ops_[key];
   return slot->second;
 }
@@ -57,9 +57,11 @@ void Profile::on_stack_sample(const Process& process, const Record& record, std:
   const std::uint64_t periods = std::clamp<std::uint64_t>(u[4], 1, kMostPeriods);
   const double ns = std::min(static_cast<double>(periods) * period_of(process), kMostNs);
   profile->all.add(ns);
-  profile->stacks[u[2]].add(ns);
+  const bool cut = (u[3] & (kCutStack | kCutUnwind)) != 0;
+  StackTally& stack = profile->stacks[u[2]];
+  (cut ? stack.cut : stack.whole).add(ns);
   profile->on_behalf += (u[3] & kOnBehalf) != 0 ? 1 : 0;
-  profile->cut += (u[3] & (kCutStack | kCutUnwind)) != 0 ? 1 : 0;
+  profile->cut += cut ? 1 : 0;
 }
 
 void Profile::on_span(const Span& span) {

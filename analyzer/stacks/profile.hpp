@@ -20,9 +20,12 @@
 
 namespace lotus::analyzer {
 
+// Names what is in no operation.
+inline constexpr std::string_view kOutsideOps = "(outside operations)";
+
 // What of a trace is wanted.
 struct ProfileFilter {
-  std::optional<std::string> op;        // name of an operation
+  std::optional<std::string> op;        // name of an operation, or kOutsideOps
   std::optional<std::uint64_t> worker;  // id of a DataLoader worker
 };
 
@@ -32,6 +35,7 @@ struct OpKey {
   std::string name, qualified;
 
   bool outside() const { return name.empty(); }
+  std::string_view shown() const { return outside() ? kOutsideOps : std::string_view(name); }
   bool operator<(const OpKey& other) const {
     return std::tie(role, name, qualified) < std::tie(other.role, other.name, other.qualified);
   }
@@ -39,17 +43,28 @@ struct OpKey {
 
 using EntryPoints = std::map<std::pair<std::string, std::string>, EntryPoint>;  // by name and library
 
+// What was sampled in one stack, by whether the stack reaches up to the operation.
+struct StackTally {
+  Tally whole, cut;
+
+  Tally all() const {
+    Tally sum = whole;
+    sum.add(cut);
+    return sum;
+  }
+};
+
 struct OpProfile {
   Tally all;
   std::uint64_t on_behalf = 0;  // samples of helping threads, which have no operations of their own
   std::uint64_t cut = 0;        // whose stack does not reach up to the operation
-  std::unordered_map<std::uint64_t, Tally> stacks;  // by id
-  std::uint64_t calls = 0;                          // that ended
-  std::uint64_t calls_with_operators = 0;           // of these: PyTorch's operators were counted inside
-  double wall_ns = 0;                               // of all
-  double wall_with_operators_ns = 0;                // of these
-  EntryPoints entry_points;                         // called by the operation itself, not by nested ones …
-  EntryPoints operators;                            // … and PyTorch's operators, in these calls
+  std::unordered_map<std::uint64_t, StackTally> stacks;  // by id
+  std::uint64_t calls = 0;                               // that ended
+  std::uint64_t calls_with_operators = 0;                // of these: PyTorch's operators were counted inside
+  double wall_ns = 0;                                    // of all
+  double wall_with_operators_ns = 0;                     // of these
+  EntryPoints entry_points;  // called by the operation itself, not by nested ones …
+  EntryPoints operators;     // … and PyTorch's operators, in these calls
 
   // Both, with the operators taken for all calls.
   EntryPoints all_entry_points() const;
@@ -77,7 +92,7 @@ class Profile : public Visitor {
   // After the visit.
   SamplingFacts facts(const Reading& reading) const;
   const std::map<OpKey, OpProfile>& ops() const { return ops_; }
-  // Names of all operations, wanted or not; ids of all workers.
+  // Names of all operations, wanted or not, and kOutsideOps if something is in none; ids of all workers.
   const std::set<std::string>& op_names() const { return op_names_; }
   std::set<std::uint64_t> worker_ids() const;
 

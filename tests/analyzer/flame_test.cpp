@@ -1,6 +1,7 @@
 // Stacks for flame graphs: folded lines and speedscope's JSON, against what was put in.
 #include <doctest/doctest.h>
 
+#include <lotus/snapshot.hpp>
 #include <nlohmann/json.hpp>
 
 #include "made_stacks.hpp"
@@ -21,7 +22,9 @@ struct Flames {
   FlameBuilder builder;
   std::vector<FlameOp> ops;
 
-  explicit Flames(bool everything) : builder(everything) {
+  // `flags`: of the stacks that end in the tracer.
+  explicit Flames(bool everything, std::uint64_t flags = 0, const ProfileFilter& filter = {})
+      : builder(everything) {
     MadeTrace made;
     MadeStacks stacks(made);
     made.loader(1, 2);
@@ -31,14 +34,14 @@ struct Flames {
       made.op(number, 1 + worker, OpRole::loader, "Loader");
       stacks.sampling(number);
       for (int i = 0; i < 3; ++i) stacks.sample(1 + worker, {kEval, kTracer, kEval, kLoad, kEval, kDecode});
-      stacks.sample(1 + worker, {kEval, kLoad, kTracer});
+      stacks.sample(1 + worker, stacks.stack({kEval, kLoad, kTracer}), flags);
       stacks.sample(0, Frames{kEval});
       stacks.flush(number);
     }
     made.close();
     const TemporaryFile file(made.bytes);
     Trace trace(file.path());
-    Profile profile(trace);
+    Profile profile(trace, filter);
     show(trace, profile);
     builder.add(trace, profile);
     ops = builder.take();
@@ -56,6 +59,19 @@ TEST_CASE("folded stacks: one line each, outermost first, in µs of CPU time") {
   CHECK(Flames(false).folded() ==
         "Loader;pil_loader;evaluate 10000\n"
         "Loader;pil_loader;decode:mcu 30000\n"
+        "(outside operations);_PyEval_EvalFrameDefault 10000\n");
+}
+
+TEST_CASE("a stack that was cut off does not hang from its operation as if it began there") {
+  for (const std::uint64_t flags : {kCutStack, kCutUnwind, kCutStack | kCutUnwind})
+    CHECK(Flames(false, flags).folded() ==
+          "Loader;(cut off);pil_loader;evaluate 10000\n"
+          "Loader;pil_loader;decode:mcu 30000\n"
+          "(outside operations);_PyEval_EvalFrameDefault 10000\n");
+}
+
+TEST_CASE("what is outside of operations can be had alone") {
+  CHECK(Flames(false, 0, {.op = std::string(kOutsideOps), .worker = {}}).folded() ==
         "(outside operations);_PyEval_EvalFrameDefault 10000\n");
 }
 
