@@ -161,6 +161,7 @@ struct alignas(64) PythonThread {
   bool pinned{};                 // this step pinned a batch, …
   std::uint64_t pinned_batch{};  // … this one
   bool feeder{};                 // a queue's feeder thread in a worker
+  bool feeds_batch{};            // feeder_batch is what it sends
   std::uint64_t feeder_batch{};
   bool serializing{};
   std::uint64_t storage_bytes{};

@@ -20,7 +20,7 @@ constexpr Role kRoles[] = {
     {"torch/utils/data/dataloader.py",    "_process_data",    process_data,     {"self", "data"}},
     {"torch/utils/data/dataloader.py",    "_try_put_index",   try_put_index,    {"self"}},
     {"torch/utils/data/_utils/pin_memory.py", "_pin_memory_loop", pin_memory_loop, {"in_queue"}},
-    {"torch/utils/data/_utils/pin_memory.py", "do_one_step",  pin_step,         {"idx"}},
+    {"torch/utils/data/_utils/pin_memory.py", "do_one_step",  pin_step,         {"idx", "data"}},
     {"torch/utils/data/_utils/pin_memory.py", "pin_memory",   pin_memory,       {}},
     {"torch/multiprocessing/reductions.py", "reduce_storage", reduce_storage,   {}},
     {"torch/multiprocessing/reductions.py", "rebuild_storage_fd", rebuild_storage, {"size"}},

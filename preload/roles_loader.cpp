@@ -1,6 +1,5 @@
 // The training process's side of the DataLoader: iterators, waiting, receiving, consuming, pinning.
-#include <cstring>
-
+#include "batch_message.hpp"
 #include "classify.hpp"
 #include "handlers.hpp"
 #include "iterators.hpp"
@@ -15,17 +14,6 @@ std::uint64_t non_negative(std::int64_t value) { return value < 0 ? 0 : static_c
 
 std::uint64_t counter(py::Object* self, py::Object* name) {
   return non_negative(integer_attribute(self, name, 0));
-}
-
-// What _get_data returned: a tuple (index, data). False if it is something else: an acknowledgement of a new
-// epoch, the note of an iterable dataset's worker that it has no more.
-bool is_batch(py::Object* result, std::uint64_t& index, py::Object*& data) {
-  if (result == nullptr || !py::is_a(result, py::kTuple) || py::api.PyTuple_Size(result) < 2) return false;
-  py::Object* first = py::api.PyTuple_GetItem(result, 0);
-  if (!py::is_a(first, py::kLong)) return false;
-  data = py::api.PyTuple_GetItem(result, 1);
-  index = non_negative(integer_of(first, 0));
-  return std::strcmp(py::type_name(py::type_of(data)), "_IterableDatasetStopIteration") != 0;
 }
 
 // Where PyTorch counts a batch as consumed: up to 2.5 inside of _process_data, later before it is called.
@@ -184,9 +172,12 @@ py::Object* pin_step(Call& call) {
 
 py::Object* pin_memory(Call& call) {
   if (here.pin_step == nullptr || here.getting == nullptr) return call.run();
+  py::Object* index = role_local(*here.pin_step, 0);
+  if (index == nullptr || !py::is_a(index, py::kLong))
+    return call.run();  // an acknowledgement of a new epoch
   const Iterator& iterator = *here.getting;
   here.pinned = true;
-  here.pinned_batch = non_negative(integer_of(role_local(*here.pin_step, 0), 0));
+  here.pinned_batch = non_negative(integer_of(index, 0));
   const Span span = enter<Kind::pin>(iterator.id, iterator.reset, here.pinned_batch);
   py::Object* result = nullptr;
   {

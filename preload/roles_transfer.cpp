@@ -1,4 +1,5 @@
 // Between the processes: the worker's result queue, its feeder thread, and the receiving end.
+#include "batch_message.hpp"
 #include "classify.hpp"
 #include "handlers.hpp"
 #include "iterators.hpp"
@@ -7,16 +8,6 @@
 namespace lotus {
 
 namespace {
-
-// (batch, data) as a worker puts it into its result queue.
-bool batch_of(py::Object* object, std::uint64_t& batch) {
-  if (object == nullptr || !py::is_a(object, py::kTuple) || py::api.PyTuple_Size(object) < 2) return false;
-  py::Object* index = py::api.PyTuple_GetItem(object, 0);
-  if (!py::is_a(index, py::kLong)) return false;
-  const std::int64_t value = integer_of(index, 0);
-  batch = value < 0 ? 0 : static_cast<std::uint64_t>(value);
-  return true;
-}
 
 std::uint64_t size_of(py::Object* object) {
   const py::Ssize size = py::api.PyObject_Size(object);
@@ -33,7 +24,8 @@ py::Object* queue_feed(Call& call) {
 
 py::Object* queue_put(Call& call) {
   std::uint64_t batch = 0;
-  if (here.worker == nullptr || here.context != nullptr || !batch_of(role_local(call, 0), batch))
+  py::Object* data = nullptr;
+  if (here.worker == nullptr || here.context != nullptr || !is_batch(role_local(call, 0), batch, data))
     return call.run();
   const Span span = enter<Kind::put>(batch);
   py::Object* result = call.run();
@@ -42,8 +34,10 @@ py::Object* queue_put(Call& call) {
 }
 
 py::Object* pickle_dumps(Call& call) {
-  if (!here.feeder || here.serializing || !batch_of(role_local(call, 0), here.feeder_batch))
-    return call.run();
+  if (!here.feeder || here.serializing) return call.run();
+  py::Object* data = nullptr;
+  here.feeds_batch = is_batch(role_local(call, 0), here.feeder_batch, data);
+  if (!here.feeds_batch) return call.run();
   const Span span = enter<Kind::serialize>(here.feeder_batch);
   const Setting serializing(here.serializing, true);
   here.storage_bytes = 0;
@@ -69,7 +63,7 @@ py::Object* reduce_storage(Call& call) {
 }
 
 py::Object* send_bytes(Call& call) {
-  if (!here.feeder || here.serializing) return call.run();
+  if (!here.feeder || !here.feeds_batch || here.serializing) return call.run();
   const Span span = enter<Kind::send>(here.feeder_batch);
   py::Object* result = call.run();
   leave(span, how_left(result));
@@ -96,7 +90,10 @@ py::Object* queue_get(Call& call) {
   }
   if (receiving.unpickling) {
     if (result != nullptr) point<Kind::bytes>(receiving.bytes);
-    leave(receiving.span, how_left(result));
+    std::uint64_t batch = 0;
+    py::Object* data = nullptr;
+    const bool other = result != nullptr && !is_batch(result, batch, data);
+    leave(receiving.span, other ? Kind::leave_empty : how_left(result));
   }
   // A poll that timed out raises queue.Empty: nothing came.
   leave(span, result == nullptr ? Kind::leave_empty : Kind::leave);

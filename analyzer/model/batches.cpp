@@ -56,7 +56,7 @@ void BatchTable::on_span(Stream& stream, const Span& span) {
     case Kind::send:
       return on_transfer(stream, span);
     case Kind::deserialize:
-      stream.batches.deserialize = interval(span);
+      if (span.ended == Ended::returned) stream.batches.deserialize = interval(span);
       return;
     case Kind::get:
       return on_get(stream, span);

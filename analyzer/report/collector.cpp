@@ -79,7 +79,8 @@ void Collector::on_span(const Span& span) {
     case Kind::send:
       return findings_.send.add(ns(span));
     case Kind::deserialize:
-      return findings_.deserialize.add(ns(span));
+      if (span.ended == Ended::returned) findings_.deserialize.add(ns(span));  // else: no batch
+      return;
     case Kind::pin:
       return findings_.pin.add(ns(span));
     default:

@@ -34,7 +34,7 @@ enum class Shape : std::uint8_t {
   /* ---- ends of spans ---- */                                                                     \
   ROW(leave,          1, leave, "")                 /* returned normally */                         \
   ROW(leave_error,    2, leave, "")                 /* left by a Python exception */                \
-  ROW(leave_empty,    3, leave, "")                 /* an iterator ended: no sample was made */     \
+  ROW(leave_empty,    3, leave, "")                 /* no sample was made, or what came is no batch */ \
   ROW(leave_lost,     4, leave, "")                 /* abandoned: C++ exception, longjmp */         \
   /* ---- spans ---- */                                                                             \
   ROW(op,             5, enter, "def:u")            /* a callable of a pipeline; see op_def */      \

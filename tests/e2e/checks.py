@@ -181,6 +181,17 @@ def pinning(pair):
     assert sum(ns > INTERRUPTED_NS for ns in off) <= max(2, INTERRUPTED_SHARE * len(off)), off
 
 
+def transfer(pair):
+    """The report's times of the transfer are those of batches, and of nothing else that goes the same way."""
+    for step in ("serialize", "send", "deserialize", "pin"):
+        found = [row[f"{step}_ns"] for row in pair.trace.batches if row[f"{step}_ns"] is not None]
+        told = pair.trace.report["transfer"][f"{step}_ms"]
+        assert len(found) == len(pair.truth.fetches if step != "pin" else pair.truth.pins), step
+        if found:
+            assert abs(told["mean"] * 1e6 - statistics.fmean(found)) <= 1000, step
+            assert abs(told["min"] * 1e6 - min(found)) <= 1000, step
+
+
 def summary(pair):
     """The report's totals agree with its own rows and with the truth."""
     report = pair.trace.report

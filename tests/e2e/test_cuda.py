@@ -37,6 +37,7 @@ def test_batches(run):
 
 def test_pinning(run):
     checks.pinning(run)
+    checks.transfer(run)
 
 
 def test_waits_for_the_gpu_are_part_of_the_step(run):

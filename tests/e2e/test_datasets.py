@@ -19,6 +19,7 @@ def test_iterable_with_sharding(kind, pair, photos):
     checks.ops(run, renamed={"Loader": "loader"})
     checks.fetches(run)
     checks.summary(run)
+    checks.transfer(run)
     consumed = [row for row in run.trace.batches if row["consumed_at_ns"] is not None]
     assert [(row["epoch"], row["batch"]) for row in sorted(consumed, key=lambda row: row["consumed_at_ns"])] == [
         (batch.epoch, batch.number) for batch in sorted(run.truth.consumed, key=lambda batch: batch.consumed)]

@@ -33,6 +33,7 @@ def test_two_loaders_at_once(pair, photos):
 def test_persistent_workers(pair, photos):
     run = pair("persistent", harness.program("persistent", data=photos))
     checks.everything(run)
+    checks.transfer(run)
     assert len(run.trace.report["workers"]) == 2
 
 
@@ -50,12 +51,16 @@ def test_pinned_memory_without_cuda(pair, photos):
     assert not run.truth.pins
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_pinned_memory(method, pair, photos):
-    options = ["--pretend", "1", "--start-method", method, "--epochs", "3"]
-    run = pair(f"pinned-{method}", harness.program("pin_memory", *options, data=photos))
+PINNED = {"fork": ["--start-method", "fork"], "spawn": ["--start-method", "spawn"], "persistent": ["--persistent", "1"]}
+
+
+@pytest.mark.parametrize("case", PINNED)
+def test_pinned_memory(case, pair, photos):
+    command = harness.program("pin_memory", "--pretend", "1", "--epochs", "3", *PINNED[case], data=photos)
+    run = pair(f"pinned-{case}", command)
     checks.everything(run)
     checks.pinning(run)
+    checks.transfer(run)
 
 
 def test_train_step(pair, photos):

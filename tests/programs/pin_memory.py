@@ -23,13 +23,13 @@ def pretend_a_gpu():
 
 
 def main():
-    options = support.arguments(__doc__, pretend=None)
+    options = support.arguments(__doc__, pretend=None, persistent=None)
     if options.pretend:
         pretend_a_gpu()
     dataset = ImageFolder(options.data, transform=timed.imagenet(), loader=timed.loader)
     truth.log(("paths", [path for path, _ in dataset.samples]))
     loader = DataLoader(dataset, batch_size=options.batch_size, shuffle=True, num_workers=options.workers,
-                        pin_memory=True, collate_fn=timed.collate)
+                        pin_memory=True, persistent_workers=bool(options.persistent), collate_fn=timed.collate)
     for epoch in range(options.epochs):
         for number, (images, targets) in enumerate(truth.watch(loader, epoch=epoch)):
             support.show(number, [images, targets])

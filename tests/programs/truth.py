@@ -149,14 +149,17 @@ def _watch_fetchers():
 
 
 def _watch_pinning():
-    """What the pin thread calls for each batch; it calls itself for what a batch holds."""
+    """What the pin thread calls for each batch; it calls itself for what a batch holds.
+
+    With None for what is no batch: a worker's answer to a new epoch.
+    """
     from torch.utils.data._utils import pin_memory as module
 
     inside = threading.local()
 
     @_replace(module, "pin_memory")
     def pin_memory(original, data, *arguments):
-        if getattr(inside, "a_batch", False):
+        if data is None or getattr(inside, "a_batch", False):
             return original(data, *arguments)
         inside.a_batch = True
         begin = now()
