@@ -264,8 +264,7 @@ Json report_json(const Findings& f) {
   json["transfer"] = {{"bytes", f.bytes},
                       {"serialize_ms", stats_of(f.serialize)},
                       {"send_ms", stats_of(f.send)},
-                      {"deserialize_ms", stats_of(f.deserialize)},
-                      {"pin_ms", stats_of(f.pin)}};
+                      {"deserialize_ms", stats_of(f.deserialize)}};
   json["pin"] = {{"count", f.pin.count()}, {"ms", stats_of(f.pin)}};
   json["loaders"] = list_of(f.loaders, loader_json);
   json["workers"] = list_of(f.workers, [&](const auto& worker) { return worker_json(worker, f); });

@@ -183,9 +183,11 @@ def pinning(pair):
 
 def transfer(pair):
     """The report's times of the transfer are those of batches, and of nothing else that goes the same way."""
-    for step in ("serialize", "send", "deserialize", "pin"):
+    report = pair.trace.report
+    steps = {step: report["transfer"][f"{step}_ms"] for step in ("serialize", "send", "deserialize")}
+    steps["pin"] = report["pin"]["ms"]
+    for step, told in steps.items():
         found = [row[f"{step}_ns"] for row in pair.trace.batches if row[f"{step}_ns"] is not None]
-        told = pair.trace.report["transfer"][f"{step}_ms"]
         assert len(found) == len(pair.truth.fetches if step != "pin" else pair.truth.pins), step
         if found:
             assert abs(told["mean"] * 1e6 - statistics.fmean(found)) <= 1000, step
