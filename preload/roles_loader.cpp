@@ -173,8 +173,7 @@ py::Object* pin_step(Call& call) {
 py::Object* pin_memory(Call& call) {
   if (here.pin_step == nullptr || here.getting == nullptr) return call.run();
   py::Object* index = role_local(*here.pin_step, 0);
-  if (index == nullptr || !py::is_a(index, py::kLong))
-    return call.run();  // an acknowledgement of a new epoch
+  if (!is_batch(index, role_local(*here.pin_step, 1))) return call.run();
   const Iterator& iterator = *here.getting;
   here.pinned = true;
   here.pinned_batch = non_negative(integer_of(index, 0));

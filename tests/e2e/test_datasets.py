@@ -11,9 +11,12 @@ def test_without_compose(pair, photos):
     assert set(run.trace.ops()) >= {"decode", "shrink", "Photographs.jitter", "Collation"}
 
 
-@pytest.mark.parametrize("kind", ["generator", "class"])
+ITERABLES = {"generator": ["--kind", "generator"], "class": ["--kind", "class"], "pinned": ["--pin", "1"]}
+
+
+@pytest.mark.parametrize("kind", ITERABLES)
 def test_iterable_with_sharding(kind, pair, photos):
-    run = pair(kind, harness.program("iterable", "--kind", kind, data=photos))
+    run = pair(kind, harness.program("iterable", *ITERABLES[kind], data=photos))
     checks.same(run)
     checks.whole(run)
     checks.ops(run, renamed={"Loader": "loader"})

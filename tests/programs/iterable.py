@@ -49,11 +49,13 @@ class Iterated(Generated):
 
 
 def main():
-    options = support.arguments(__doc__, epochs=2, kind="generator")
+    options = support.arguments(__doc__, epochs=2, kind="generator", pin=None)
+    if options.pin:
+        support.pretend_a_gpu()
     paths = support.photographs(options.data)
     kind = {"generator": Generated, "class": Iterated}[options.kind]
     loader = DataLoader(kind(paths, timed.imagenet()), batch_size=options.batch_size,
-                        num_workers=options.workers, collate_fn=timed.collate)
+                        num_workers=options.workers, collate_fn=timed.collate, pin_memory=bool(options.pin))
     total = torch.zeros(())
     for epoch in range(options.epochs):
         for number, images in enumerate(truth.watch(loader, epoch=epoch)):

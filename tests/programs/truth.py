@@ -151,7 +151,7 @@ def _watch_fetchers():
 def _watch_pinning():
     """What the pin thread calls for each batch; it calls itself for what a batch holds.
 
-    With None for what is no batch: a worker's answer to a new epoch.
+    What is no batch is pinned as well: a worker's answer to a new epoch, its note that it has no more.
     """
     from torch.utils.data._utils import pin_memory as module
 
@@ -159,7 +159,7 @@ def _watch_pinning():
 
     @_replace(module, "pin_memory")
     def pin_memory(original, data, *arguments):
-        if data is None or getattr(inside, "a_batch", False):
+        if data is None or type(data).__name__ == "_IterableDatasetStopIteration" or getattr(inside, "a_batch", False):
             return original(data, *arguments)
         inside.a_batch = True
         begin = now()
