@@ -34,18 +34,18 @@ struct RecordedBatch {
   std::uint64_t index = 0;  // PyTorch's own, within the epoch
   std::uint32_t worker = 0;
   std::uint64_t samples = 0;
-  double fetch = 0;         // T1
-  double fetch_cpu = 0;     // of it
-  double core_wait = 0;     // of it, as far as it is known
-  double transfer = 0;      // from the end of the fetch until the result queue has the batch
-  double transfer_cpu = 0;  // of it: pickling
-  double receive = 0;       // getting it out of the result queue, once it is there
-  double pin = 0;           // pinning, if there is a pin thread
+  double fetch = 0;                 // T1
+  double fetch_cpu = 0;             // of it
+  std::optional<double> core_wait;  // of it; none: not known
+  double transfer = 0;              // from the end of the fetch until the result queue has the batch
+  double transfer_cpu = 0;          // of it: pickling
+  double receive = 0;               // getting it out of the result queue, once it is there
+  double pin = 0;                   // pinning, if there is a pin thread
   std::vector<OpTime> ops{};
 
   // Of the time in which the fetch did not compute: what is not known to have been waiting for a core.
   double sleeping_share() const {
-    return fetch > fetch_cpu ? 1 - std::clamp(core_wait / (fetch - fetch_cpu), 0.0, 1.0) : 1;
+    return fetch > fetch_cpu ? 1 - std::clamp(core_wait.value_or(0) / (fetch - fetch_cpu), 0.0, 1.0) : 1;
   }
 };
 

@@ -39,6 +39,7 @@ struct NativeFinding {
   FileIo io;                      // nested operations excluded
   std::uint64_t samples = 0;      // of its stacks
   std::string function, library;  // in which most of them ended; empty: none
+  bool python = false;            // it is a Python function
   double share = 0;               // of the CPU time, in [0, 1]
   Bounds interval;                // 95 %
 };

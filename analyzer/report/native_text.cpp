@@ -13,7 +13,8 @@ namespace {
 
 std::string top_function(const NativeFinding& native) {
   if (native.function.empty()) return "-";
-  return fmt::format("{} {}", human_percent(100 * native.share), escaped(readable_function(native.function)));
+  return fmt::format("{} {}{}", human_percent(100 * native.share),
+                     escaped(readable_function(native.function)), native.python ? " (Python)" : "");
 }
 
 std::string bytes_per_call(const OpFinding& op) {

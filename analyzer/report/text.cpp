@@ -68,7 +68,7 @@ std::string report_text(const Findings& findings, const Terminal& terminal) {
               advice_text(findings, verdict.diagnosis, terminal));
   out += section(terminal, "Operations", "share: own time, nested operations excluded, of all preprocessing",
                  ops_text(findings, terminal));
-  out += section(terminal, "Inside operations", "lotus-analyze map lists all functions",
+  out += section(terminal, "Inside operations", "lotus-analyze map lists all native functions",
                  native_text(findings, terminal));
   out += section(terminal, "Batches",
                  "wait: of training for each, 1 µs where it had come before; delay: from made to used",

@@ -41,6 +41,10 @@ class Examination {
         fetches_.wall += batch.fetch;
         fetches_.cpu += batch.fetch_cpu;
         fetches_.sleeping += (batch.fetch - batch.fetch_cpu) * batch.sleeping_share();
+        if (!batch.core_wait) continue;
+        fetches_.told_wall += batch.fetch;
+        fetches_.told_cpu += batch.fetch_cpu;
+        fetches_.core_wait += *batch.core_wait;
       }
   }
 
@@ -67,6 +71,8 @@ class Examination {
   Advice advice_of(const Candidate& candidate) const;
   struct Fetches {  // all of them, ns
     double wall = 0, cpu = 0, sleeping = 0;
+    // Of those of which it is known how long they waited for a core.
+    double told_wall = 0, told_cpu = 0, core_wait = 0;
   };
   double sleeping_share() const;
   double core_wait_percent() const;
@@ -219,23 +225,24 @@ double Examination::sleeping_share() const {
   return sum.wall > sum.cpu ? sum.sleeping / (sum.wall - sum.cpu) : 1;
 }
 
-// Of the time in which batches are made: that in which their worker could have run, and had no core.
+// Of the time in which batches are made: that in which their worker could have run, and had no core; as
+// Findings::core_wait_percent.
 double Examination::core_wait_percent() const {
   const Fetches& sum = fetches_;
-  return sum.wall > 0 ? 100 * std::max(0.0, sum.wall - sum.cpu - sum.sleeping) / sum.wall : 0;
+  return sum.told_wall > 0 ? 100 * std::min(1.0, sum.core_wait / sum.told_wall) : 0;
 }
 
 // What tells whether more workers than cores can help.
 std::string Examination::about_fetches() const {
   const Fetches& sum = fetches_;
   if (sum.wall <= 0) return {};
-  const double computing = 100 * std::min(1.0, sum.cpu / sum.wall);
+  const auto percent = [](double cpu, double wall) { return human_percent(100 * std::min(1.0, cpu / wall)); };
   const double waiting = core_wait_percent();
   if (waiting < kTellsOfCoresPercent)
-    return fmt::format(" (a fetch computes for {} of its time)", human_percent(computing));
+    return fmt::format(" (a fetch computes for {} of its time)", percent(sum.cpu, sum.wall));
   return fmt::format(
       " (a fetch computes for {} of its time, and waits for a core for {}: the machine is busy)",
-      human_percent(computing), human_percent(waiting));
+      percent(sum.told_cpu, sum.told_wall), human_percent(waiting));
 }
 
 std::size_t Examination::slowest_worker() const {

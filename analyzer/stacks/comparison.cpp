@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "stats/interval.hpp"
@@ -45,8 +46,18 @@ OpComparison change_of(const std::string& name, const OpCost& before, const OpCo
   return op;
 }
 
-void judge(CostChange& change, double errors) {
+// Degrees of freedom of the error of a difference (Welch and Satterthwaite). Errors that are known exactly,
+// or not at all, leave infinitely many.
+double freedom_of(const Estimate& a, const Estimate& b) {
+  const auto part = [](const Estimate& e) { return std::pow(e.error, 4) / e.freedom; };
+  const double parts = part(a) + part(b);
+  const double whole = std::pow(a.error * a.error + b.error * b.error, 2);
+  return parts > 0 && std::isfinite(whole) ? whole / parts : std::numeric_limits<double>::infinity();
+}
+
+void judge(CostChange& change, double probability) {
   const double difference = change.after.mean - change.before.mean;
+  const double errors = errors_for(probability, freedom_of(change.before, change.after));
   const double reach = errors * std::hypot(change.before.error, change.after.error);
   change.low = difference - reach;
   // Nothing can become cheaper by more than all of it.
@@ -74,15 +85,14 @@ void judge(Comparison& comparison) {
   if (loop.in_both()) comparison.quantities += 4;
   for (const auto& op : comparison.ops)
     if (op.in_both()) comparison.quantities += 2 + op.functions.size();
-  const double errors =
-      errors_for(1 - kMissed / static_cast<double>(std::max<std::uint64_t>(1, comparison.quantities)));
+  const double each = 1 - kMissed / static_cast<double>(std::max<std::uint64_t>(1, comparison.quantities));
   if (loop.in_both())
-    for (CostChange* change : {&loop.batch, &loop.wait, &loop.step, &loop.fetch}) judge(*change, errors);
+    for (CostChange* change : {&loop.batch, &loop.wait, &loop.step, &loop.fetch}) judge(*change, each);
   for (auto& op : comparison.ops) {
     if (!op.in_both()) continue;
-    judge(op.wall, errors);
-    judge(op.cpu, errors);
-    for (auto& function : op.functions) judge(function.cpu, errors);
+    judge(op.wall, each);
+    judge(op.cpu, each);
+    for (auto& function : op.functions) judge(function.cpu, each);
     std::stable_sort(op.functions.begin(), op.functions.end(),
                      [](const auto& a, const auto& b) { return size_of(a.cpu) > size_of(b.cpu); });
   }

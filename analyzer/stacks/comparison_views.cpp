@@ -85,6 +85,17 @@ std::string about_loop(const LoopComparison& loop) {
                      doubt, waited);
 }
 
+// What else ran on the machine changes all times, and is no change of the program.
+std::string about_cores(const LoopComparison& loop) {
+  constexpr double kTellsPercent = 10;
+  const auto before = loop.before.core_wait_percent(), after = loop.after.core_wait_percent();
+  if (!before || !after || std::abs(*after - *before) < kTellsPercent) return {};
+  return fmt::format(
+      "Workers waited for a core for {} of the time in which they made batches instead of {}: the "
+      "machine was {} busy, which alone changes times and, by its caches, CPU times. ",
+      human_percent(*after), human_percent(*before), *after > *before ? "more" : "less");
+}
+
 std::string verdict(const Comparison& c) {
   std::vector<std::string> changed;
   for (const auto& op : c.ops)
@@ -134,12 +145,14 @@ std::string functions_table(const Comparison& c, const Terminal& terminal) {
 Json loop_json(const LoopComparison& loop) {
   if (!loop.in_both()) return nullptr;
   const LoopCost &a = loop.before, &b = loop.after;
-  return {{"images_per_s", {number_or_null(a.samples_per_s()), number_or_null(b.samples_per_s())}},
-          {"waited_percent", {number_or_null(a.waited_percent()), number_or_null(b.waited_percent())}},
-          {"batch", change_json(loop.batch)},
-          {"wait", change_json(loop.wait)},
-          {"step", change_json(loop.step)},
-          {"fetch", change_json(loop.fetch)}};
+  return {
+      {"images_per_s", {number_or_null(a.samples_per_s()), number_or_null(b.samples_per_s())}},
+      {"waited_percent", {number_or_null(a.waited_percent()), number_or_null(b.waited_percent())}},
+      {"core_wait_percent", {number_or_null(a.core_wait_percent()), number_or_null(b.core_wait_percent())}},
+      {"batch", change_json(loop.batch)},
+      {"wait", change_json(loop.wait)},
+      {"step", change_json(loop.step)},
+      {"fetch", change_json(loop.fetch)}};
 }
 
 }  // namespace
@@ -167,7 +180,9 @@ Json comparison_json(const Comparison& c) {
 
 std::string comparison_text(const Comparison& c, const Terminal& terminal) {
   std::string out =
-      terminal.styled(Style::bold, wrapped(about_loop(c.loop) + verdict(c), terminal.width)) + "\n";
+      terminal.styled(Style::bold,
+                      wrapped(about_loop(c.loop) + about_cores(c.loop) + verdict(c), terminal.width)) +
+      "\n";
   const std::string facts = fmt::format(
       "{} against {}: {} quantities; the intervals hold all of them together with 95 % probability, as far "
       "as chance goes: not a busier or a warmer machine.",

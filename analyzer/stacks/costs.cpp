@@ -20,7 +20,7 @@ Estimate BlockMean::estimate() const {
   const double mean = ns_ / calls_;
   if (blocks_ < 2) return {mean, std::numeric_limits<double>::infinity()};
   const double squares = ns_squared_ - 2 * mean * product_ + mean * mean * calls_squared_;
-  return {mean, std::sqrt(std::max(0.0, squares) * blocks_ / (blocks_ - 1)) / calls_};
+  return {mean, std::sqrt(std::max(0.0, squares) * blocks_ / (blocks_ - 1)) / calls_, blocks_ - 1};
 }
 
 // Samples come independently of each other: their number has the variance of its mean (Poisson).

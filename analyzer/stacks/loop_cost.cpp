@@ -27,7 +27,8 @@ Estimate RowMean::estimate() const {
   double middle = 0, squares = 0;
   for (std::size_t i = 0; i < whole; ++i) middle += blocks_[i] / length / static_cast<double>(whole);
   for (std::size_t i = 0; i < whole; ++i) squares += std::pow(blocks_[i] / length - middle, 2);
-  return {mean, std::sqrt(squares / static_cast<double>(whole - 1) / static_cast<double>(whole))};
+  return {mean, std::sqrt(squares / static_cast<double>(whole - 1) / static_cast<double>(whole)),
+          static_cast<double>(whole - 1)};
 }
 
 std::optional<double> LoopCost::samples_per_s() const {
@@ -43,6 +44,10 @@ void LoopCostReader::on_span(const Span& span) {
   if (span.kind() == Kind::fetch && span.fetched() == Fetched::made) {
     cost_.fetch.add(ns(span.data.start, span.end));
     cost_.samples += span.data.samples;
+    if (span.data.core_wait_ns != kUnknown) {
+      cost_.core_wait += static_cast<double>(span.data.core_wait_ns);
+      cost_.core_wait_wall += ns(span.data.start, span.end);
+    }
   }
   if (span.kind() != Kind::next) return;
   Loop& loop = loops_[iteration_of(span)];

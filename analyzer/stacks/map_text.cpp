@@ -31,47 +31,64 @@ std::string samples(std::uint64_t count) {
   return fmt::format("{} sample{}", human_count(count), count == 1 ? "" : "s");
 }
 
-Table empty_table() {
-  return Table({{.title = "function", .right = false, .flexible = true, .narrowest = 24},
-                {.title = "library", .right = false},
-                {.title = "share"},
-                {.title = "95 % interval"},
-                {.title = "samples", .importance = 3},
-                {.title = "self", .importance = 1},
-                {.title = "total", .importance = 4},
-                {.title = "calls", .importance = 5},
-                {.title = "timed", .importance = 2}});
+// `counted`: with what hooks on the functions counted.
+Table empty_table(bool counted) {
+  std::vector<Column> columns{{.title = "function", .right = false, .flexible = true, .narrowest = 24},
+                              {.title = "library", .right = false},
+                              {.title = "share"},
+                              {.title = "95 % interval"},
+                              {.title = "samples", .importance = 3},
+                              {.title = "self", .importance = 1},
+                              {.title = "total", .importance = 4}};
+  if (counted) {
+    columns.push_back({.title = "calls", .importance = 5});
+    columns.push_back({.title = "timed", .importance = 2});
+  }
+  return Table(std::move(columns));
 }
 
-void add_function(Table& table, const FunctionShare& f) {
-  table.add({escaped(readable_function(f.frame.name)), short_library(f.frame.library), percent(f.share),
-             interval_text(f.interval), human_count(f.self.samples), human_time(f.self.cpu_ns),
-             human_time(f.total.cpu_ns), f.exact ? human_count(f.exact->calls) : "",
-             f.exact ? human_time(f.exact->ns) : ""});
+void add_row(Table& table, std::vector<std::string> cells, bool counted, const EntryPoint* exact = nullptr) {
+  if (counted) {
+    cells.push_back(exact != nullptr ? human_count(exact->calls) : "");
+    cells.push_back(exact != nullptr ? human_time(exact->ns) : "");
+  }
+  table.add(std::move(cells));
 }
 
-void add_rest(Table& table, const std::string& name, const Tally& tally, const OpMap& op) {
+void add_function(Table& table, const FunctionShare& f, bool counted) {
+  add_row(table,
+          {escaped(readable_function(f.frame.name)), short_library(f.frame.library), percent(f.share),
+           interval_text(f.interval), human_count(f.self.samples), human_time(f.self.cpu_ns),
+           human_time(f.total.cpu_ns)},
+          counted, f.exact ? &*f.exact : nullptr);
+}
+
+void add_rest(Table& table, const std::string& name, const Tally& tally, const OpMap& op, bool counted) {
   if (tally.samples == 0) return;
   const double share = op.all.cpu_ns > 0 ? tally.cpu_ns / op.all.cpu_ns : 0;
-  table.add({name, "", percent(share), interval_text(exact_interval(share, op.all.effective())),
-             human_count(tally.samples), human_time(tally.cpu_ns), "", "", ""});
+  add_row(table,
+          {name, "", percent(share), interval_text(exact_interval(share, op.all.effective())),
+           human_count(tally.samples), human_time(tally.cpu_ns), ""},
+          counted);
 }
 
 std::string functions_text(const OpMap& op, const Terminal& terminal) {
-  Table table = empty_table();
+  const bool counted = std::any_of(op.functions.begin(), op.functions.end(),
+                                   [](const FunctionShare& f) { return f.listed && f.exact; });
+  Table table = empty_table(counted);
   Tally rest;
   std::uint64_t unlisted = 0;
   for (const auto& function : op.functions) {
     if (function.listed) {
-      add_function(table, function);
+      add_function(table, function, counted);
     } else if (function.self.samples > 0) {
       ++unlisted;
       rest.add(function.self);
     }
   }
-  add_rest(table, "(Python and its interpreter)", op.interpreter, op);
-  add_rest(table, fmt::format("({} too rare to list)", unlisted), rest, op);
-  add_rest(table, "(stacks without names)", op.unnamed, op);
+  add_rest(table, "(Python and its interpreter)", op.interpreter, op, counted);
+  add_rest(table, fmt::format("({} too rare to list)", unlisted), rest, op, counted);
+  add_rest(table, "(stacks without names)", op.unnamed, op, counted);
   return table.empty() ? std::string() : table.text(terminal);
 }
 
@@ -125,6 +142,16 @@ std::string op_text(const OpMap& op, const FunctionMap& map, const Terminal& ter
   return out + functions_text(op, terminal) + entry_points_text(op, terminal);
 }
 
+// Without samples: what is known all the same.
+std::string counted_text(const FunctionMap& map, const Terminal& terminal) {
+  std::string out;
+  for (const auto& op : map.ops)
+    if (!op.entry_points.empty())
+      out +=
+          "\n" + terminal.styled(Style::bold, escaped(op.op.name)) + "\n" + entry_points_text(op, terminal);
+  return out;
+}
+
 std::string legend_of(const FunctionMap& map) {
   std::string text =
       "Share, self and total: CPU time, from samples. Timed and time: by the clock, waiting included; with a "
@@ -175,7 +202,7 @@ std::string why_no_samples(const SamplingFacts& facts) {
 
 std::string map_text(const FunctionMap& map, const Terminal& terminal) {
   const std::string nothing = why_no_samples(map.sampling);
-  if (!nothing.empty()) return wrapped(nothing, terminal.width) + "\n";
+  if (!nothing.empty()) return wrapped(nothing, terminal.width) + "\n" + counted_text(map, terminal);
   std::string out = head_text(map, terminal);
   for (const auto& op : map.ops) out += op_text(op, map, terminal);
   if (map.outside.samples > 0)

@@ -1,6 +1,7 @@
 #include "stats/interval.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
@@ -31,6 +32,10 @@ double runs_to_see(double span, double interval, double confidence) {
   return std::ceil(std::log1p(-confidence) / std::log1p(-span / interval));
 }
 
-double errors_for(double probability) { return std::sqrt(2.0) * boost::math::erf_inv(probability); }
+double errors_for(double probability, double freedom) {
+  if (!std::isfinite(freedom)) return std::sqrt(2.0) * boost::math::erf_inv(probability);
+  const boost::math::students_t student(std::max(1.0, freedom));
+  return boost::math::quantile(boost::math::complement(student, (1 - probability) / 2));
+}
 
 }  // namespace lotus::analyzer

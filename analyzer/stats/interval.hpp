@@ -25,7 +25,9 @@ double samples_to_see(double share);
 // takes no time in none: infinite.
 double runs_to_see(double span, double interval, double confidence);
 
-// How many standard errors to either side of a normal estimate hold the truth with `probability`, in (0, 1).
-double errors_for(double probability);
+// How many standard errors to either side of an estimate hold the truth with `probability`, in (0, 1):
+// Student's, where the error was estimated with so many degrees of freedom (≥ 1); the normal distribution's
+// with infinitely many.
+double errors_for(double probability, double freedom);
 
 }  // namespace lotus::analyzer

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -89,8 +90,12 @@ TEST_CASE("the error of a mean follows from how the batches vary") {
 }
 
 TEST_CASE("standard errors for a probability, as tables have them") {
-  CHECK(errors_for(0.95) == Approx(1.959964));
-  CHECK(errors_for(0.999) == Approx(3.290527));
+  constexpr double kMany = std::numeric_limits<double>::infinity();
+  CHECK(errors_for(0.95, kMany) == Approx(1.959964));
+  CHECK(errors_for(0.999, kMany) == Approx(3.290527));
+  CHECK(errors_for(0.95, 1) == Approx(12.7062));
+  CHECK(errors_for(0.95, 3) == Approx(3.182446));
+  CHECK(errors_for(0.999, 10) == Approx(4.586894));
 }
 
 TEST_CASE("an operation and a function that became dearer are named, others are not") {
@@ -124,6 +129,40 @@ TEST_CASE("an operation and a function that became dearer are named, others are 
   const auto json = comparison_json(comparison);
   CHECK(json["ops"][0]["time_per_call"]["changed"] == true);
   CHECK(json["ops"][0]["functions"][1]["changed"] == false);
+}
+
+// Calls in batches of their own, as of what runs once at the start of each worker.
+TEST_CASE("few calls do not look like a change: pairs of equal runs, two batches each") {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> length(40e3, 4e3);
+  int wrong = 0;
+  for (int pair = 0; pair < 400; ++pair) {
+    Costs runs[2];
+    for (auto& run : runs)
+      for (int batch = 0; batch < 2; ++batch) run.ops["Once"].wall.add(1, length(random));
+    wrong += compare(runs[0], runs[1], FrameTable()).ops.at(0).wall.certain ? 1 : 0;
+  }
+  CHECK(wrong < 30);  // 10 at best: two quantities share 5 %; 62 by the normal distribution
+}
+
+TEST_CASE("a machine that was more or less busy is said to be so") {
+  FrameTable frames;
+  const auto text_of = [&](double first, double second) {  // shares in [0, 1]
+    Costs runs[2];
+    for (const bool after : {false, true}) {
+      LoopCost& loop = runs[after].loop;
+      for (int batch = 0; batch < 40; ++batch)
+        for (RowMean* mean : {&loop.batch, &loop.wait, &loop.step, &loop.fetch}) mean->add(1e6 + batch);
+      loop.core_wait_wall = 1e9;
+      loop.core_wait = 1e9 * (after ? second : first);
+    }
+    return comparison_text(compare(runs[0], runs[1], frames), Terminal{.width = 400});
+  };
+  CHECK(text_of(0.3, 0.35).find("busy,") == std::string::npos);
+  CHECK(text_of(0.312, 0.68)
+            .find("for 68.0 % of the time in which they made batches instead of 31.2 %: the "
+                  "machine was more busy") != std::string::npos);
+  CHECK(text_of(0.68, 0.312).find("was less busy") != std::string::npos);
 }
 
 TEST_CASE("operations of one run only are said to be so; without samples, functions are not compared") {
@@ -202,7 +241,7 @@ TEST_CASE("training: neighbours that are alike are no more than chance") {
       }
     }
     const Estimate a = rows[0].estimate(), b = rows[1].estimate();
-    wrong += std::abs(a.mean - b.mean) > errors_for(0.95) * std::hypot(a.error, b.error) ? 1 : 0;
+    wrong += std::abs(a.mean - b.mean) > errors_for(0.95, a.freedom) * std::hypot(a.error, b.error) ? 1 : 0;
   }
   CHECK(wrong < 60);  // 20 at best; more than 200 where each wait counts for itself
 }

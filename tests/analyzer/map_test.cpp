@@ -308,6 +308,27 @@ TEST_CASE("no samples: the reason in one sentence") {
   CHECK(map_json(map_of(MadeTrace().bytes)).dump() == R"({"op_to_func":{},"common_funcs_to_op":{}})");
 }
 
+TEST_CASE("without samples, what was counted is told all the same") {
+  MadeTrace made;
+  made.loader(1, 1);
+  made.iterator(1, 1);
+  const std::uint32_t number = made.worker(1, 0);
+  made.op(number, 1, OpRole::loader, "Loader");
+  MadeStacks stacks(made);
+  stacks.sampling(number, 0);
+  stacks.hook(number, 1, "jpeg_read_header", "libjpeg.so.62");
+  ThreadWriter worker(made, number, 1);
+  worker.record<Kind::op>(at(10), 1);
+  worker.record<Kind::native>(at(15), 1, 1234, 3'000'000, 0);
+  worker.record<Kind::leave>(at(16));
+  worker.flush();
+  made.close();
+  const std::string text = map_text(map_of(made.bytes), Terminal{.width = 200});
+  CHECK(text.starts_with("The trace holds no samples of the stack: sampling was off (LOTUS_SAMPLE_HZ=0)."));
+  CHECK(text.find("\nLoader\n") != std::string::npos);
+  CHECK(text.find("jpeg_read_header  libjpeg.so.62  1,234  3.00 ms") != std::string::npos);
+}
+
 TEST_CASE("damaged frames of samples are left out and counted") {
   Run run;
   run.samples(10, 1, {kDecode});
