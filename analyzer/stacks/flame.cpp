@@ -26,10 +26,14 @@ void FlameBuilder::add(const Trace& trace, const Profile& profile) {
   for (const auto& [key, op] : profile.ops()) {
     auto& stacks = ops_[std::string(key.shown())];
     for (const auto& [stack, tally] : op.stacks) {
-      std::vector<FrameId> frames = shown(names.frames_of(stack));
+      const std::vector<FrameId> known = names.frames_of(stack);
+      std::vector<FrameId> frames = shown(known);
       if (tally.whole.samples > 0) stacks[frames] += tally.whole.cpu_ns;
       if (tally.cut.samples == 0) continue;
-      frames.insert(frames.begin(), cut_off);
+      // Python functions are known all the same: those outside of the last native frame that was found.
+      const auto outside = std::find_if_not(known.rbegin(), known.rend(),
+                                            [&](FrameId f) { return frames_[f].part == Part::python; });
+      frames.insert(frames.begin() + (outside - known.rbegin()), cut_off);
       stacks[std::move(frames)] += tally.cut.cpu_ns;
     }
   }

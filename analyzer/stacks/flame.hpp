@@ -26,7 +26,7 @@ struct FlameOp {
   double cpu_ns = 0;
 };
 
-// Stands for the callers that are missing where a stack was cut off.
+// Stands for the native callers that are missing where a stack was cut off.
 inline constexpr std::string_view kCutOff = "(cut off)";
 
 // Merges the profiles of any number of traces. CPython's own frames are left out where a Python function

@@ -22,7 +22,7 @@ struct Flames {
   FlameBuilder builder;
   std::vector<FlameOp> ops;
 
-  // `flags`: of the stacks that end in the tracer.
+  // `flags`: of the stacks that end in the tracer, and of one more of each worker, if any.
   explicit Flames(bool everything, std::uint64_t flags = 0, const ProfileFilter& filter = {})
       : builder(everything) {
     MadeTrace made;
@@ -35,6 +35,7 @@ struct Flames {
       stacks.sampling(number);
       for (int i = 0; i < 3; ++i) stacks.sample(1 + worker, {kEval, kTracer, kEval, kLoad, kEval, kDecode});
       stacks.sample(1 + worker, stacks.stack({kEval, kLoad, kTracer}), flags);
+      if (flags != 0) stacks.sample(1 + worker, stacks.stack({kLoad, kDecode}), flags);
       stacks.sample(0, Frames{kEval});
       stacks.flush(number);
     }
@@ -62,10 +63,12 @@ TEST_CASE("folded stacks: one line each, outermost first, in µs of CPU time") {
         "(outside operations);_PyEval_EvalFrameDefault 10000\n");
 }
 
-TEST_CASE("a stack that was cut off does not hang from its operation as if it began there") {
+TEST_CASE(
+    "a stack that was cut off does not hang from its operation, or a Python function, as if it began there") {
   for (const std::uint64_t flags : {kCutStack, kCutUnwind, kCutStack | kCutUnwind})
     CHECK(Flames(false, flags).folded() ==
           "Loader;(cut off);pil_loader;evaluate 10000\n"
+          "Loader;pil_loader;(cut off);decode:mcu 10000\n"
           "Loader;pil_loader;decode:mcu 30000\n"
           "(outside operations);_PyEval_EvalFrameDefault 10000\n");
 }
