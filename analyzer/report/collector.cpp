@@ -135,10 +135,8 @@ void Collector::on_fetch(const Span& span) {
     findings_.fetch_cpu += static_cast<double>(span.data.cpu_ns);
     findings_.fetch_cpu_wall += static_cast<double>(took);
   }
-  if (span.data.core_wait_ns != kUnknown) {
-    findings_.core_wait += static_cast<double>(span.data.core_wait_ns);
-    findings_.core_wait_wall += static_cast<double>(took);
-  }
+  if (span.data.core_wait_ns != kUnknown)
+    findings_.core_wait.add(static_cast<double>(span.data.core_wait_ns), static_cast<double>(took));
   const bool by_training = span.data.fields[0] != 0;
   if (by_training) {
     loader_of(process, span.data.fields[0]).fetch.add(took);

@@ -41,9 +41,9 @@ std::optional<double> OpFinding::cpu_percent(const Findings& findings) const {
 
 double own_time_outside_ops(const Findings& findings) {
   const auto cpu = cpu_outside_ops(findings);
-  if (!cpu || findings.core_wait_wall <= 0) return findings.outside_ops;
-  const double off = findings.core_wait_wall * (1 - *findings.fetch_cpu_share());
-  const double crowded = off > 0 ? std::min(1.0, findings.core_wait / off) : 0;
+  if (!cpu || findings.core_wait.wall <= 0) return findings.outside_ops;
+  const double off = findings.core_wait.wall * (1 - *findings.fetch_cpu_share());
+  const double crowded = off > 0 ? std::min(1.0, findings.core_wait.waited / off) : 0;
   return findings.outside_ops - crowded * (findings.outside_ops - *cpu * 1e9);
 }
 

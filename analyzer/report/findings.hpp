@@ -1,7 +1,6 @@
 // What a report says, before it is put into words, tables or JSON. Times in ns.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "replay/recording.hpp"
+#include "stats/core_wait.hpp"
 #include "stats/cpu_time.hpp"
 #include "stats/interval.hpp"
 #include "stats/series.hpp"
@@ -124,11 +124,6 @@ struct QualityFinding {
 };
 
 struct Findings {
-  // Of the time of fetches: how long they could have computed and waited for a core. None: not known.
-  std::optional<double> core_wait_percent() const {
-    return core_wait_wall > 0 ? std::optional(100 * std::min(1.0, core_wait / core_wait_wall)) : std::nullopt;
-  }
-
   // Share of the time of fetches that they computed. None: it was measured of none.
   std::optional<double> fetch_cpu_share() const {
     return fetch_cpu_wall > 0 ? std::optional(fetch_cpu / fetch_cpu_wall) : std::nullopt;
@@ -146,8 +141,7 @@ struct Findings {
   // Share of the time on a CPU of what is like no measured call of its operation: see
   // find_unmeasured_share().
   std::optional<double> unmeasured_share;
-  double core_wait = 0,
-         core_wait_wall = 0;  // over those of which it is known how long they waited for a core
+  CoreWait core_wait;
   double fetch_time = 0;   // inside of fetches, also of those that raised or never ended: shares are of this
   double outside_ops = 0;  // the part of it that is in no op
   Series fetch, sample, train_step;
@@ -170,9 +164,6 @@ struct Findings {
   std::vector<CutShort> cut_short;    // those that fell silent first come first: others often end for them
   std::vector<Recording> recordings;  // of the loaders, those that were waited for longest first
 };
-
-// Of the time of fetches: waiting for a core is worth a word from here on.
-inline constexpr double kTellsOfCoresPercent = 10;
 
 // Of each batch the CPU time is measured, of an operation that of some calls: what these leave of the
 // batches' is shared by all else. Where programs compete for the cores, the longest calls are those that lost

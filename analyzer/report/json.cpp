@@ -251,7 +251,7 @@ Json report_json(const Findings& f) {
   json["ops"] = list_of(f.ops, [&](const auto& op) { return op_json(op, f); });
   json["outside_ops_s"] = f.outside_ops / kNsPerS;
   json["outside_ops_cpu_s"] = number_or_null(cpu_outside_ops(f));
-  json["core_wait_percent"] = number_or_null(f.core_wait_percent());
+  json["core_wait_percent"] = number_or_null(f.core_wait.percent());
   json["batches"] = batches_json(f);
   json["wait"] = wait_json(f);
   json["delay"] = delay_json(f);

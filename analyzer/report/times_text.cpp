@@ -47,7 +47,7 @@ std::string shares_text(const Findings& f, const Terminal& terminal) {
   const auto share = [](std::uint64_t part, const Series& of) {
     return percent_of(static_cast<double>(part), static_cast<double>(of.count()));
   };
-  const auto core_wait = f.core_wait_percent();
+  const auto core_wait = f.core_wait.percent();
   if (core_wait && *core_wait >= kTellsOfCoresPercent)
     add("of preprocessing was waiting for a core: others ran there", core_wait);
   add("of the run's duration was spent waiting", percent_of(f.wait.sum(), f.wall));

@@ -42,9 +42,8 @@ class Examination {
         fetches_.cpu += batch.fetch_cpu;
         fetches_.sleeping += (batch.fetch - batch.fetch_cpu) * batch.sleeping_share();
         if (!batch.core_wait) continue;
-        fetches_.told_wall += batch.fetch;
         fetches_.told_cpu += batch.fetch_cpu;
-        fetches_.core_wait += *batch.core_wait;
+        fetches_.core_wait.add(*batch.core_wait, batch.fetch);
       }
   }
 
@@ -71,11 +70,11 @@ class Examination {
   Advice advice_of(const Candidate& candidate) const;
   struct Fetches {  // all of them, ns
     double wall = 0, cpu = 0, sleeping = 0;
-    // Of those of which it is known how long they waited for a core.
-    double told_wall = 0, told_cpu = 0, core_wait = 0;
+    CoreWait core_wait;
+    double told_cpu = 0;  // of those that core_wait is over
   };
   double sleeping_share() const;
-  double core_wait_percent() const;
+  double core_wait_percent() const { return fetches_.core_wait.percent().value_or(0); }
   std::string about_fetches() const;
   std::string reason(Cause cause) const;
 
@@ -225,13 +224,6 @@ double Examination::sleeping_share() const {
   return sum.wall > sum.cpu ? sum.sleeping / (sum.wall - sum.cpu) : 1;
 }
 
-// Of the time in which batches are made: that in which their worker could have run, and had no core; as
-// Findings::core_wait_percent.
-double Examination::core_wait_percent() const {
-  const Fetches& sum = fetches_;
-  return sum.told_wall > 0 ? 100 * std::min(1.0, sum.core_wait / sum.told_wall) : 0;
-}
-
 // What tells whether more workers than cores can help.
 std::string Examination::about_fetches() const {
   const Fetches& sum = fetches_;
@@ -242,7 +234,7 @@ std::string Examination::about_fetches() const {
     return fmt::format(" (a fetch computes for {} of its time)", percent(sum.cpu, sum.wall));
   return fmt::format(
       " (a fetch computes for {} of its time, and waits for a core for {}: the machine is busy)",
-      percent(sum.told_cpu, sum.told_wall), human_percent(waiting));
+      percent(sum.told_cpu, sum.core_wait.wall), human_percent(waiting));
 }
 
 std::size_t Examination::slowest_worker() const {

@@ -87,9 +87,8 @@ std::string about_loop(const LoopComparison& loop) {
 
 // What else ran on the machine changes all times, and is no change of the program.
 std::string about_cores(const LoopComparison& loop) {
-  constexpr double kTellsPercent = 10;
-  const auto before = loop.before.core_wait_percent(), after = loop.after.core_wait_percent();
-  if (!before || !after || std::abs(*after - *before) < kTellsPercent) return {};
+  const auto before = loop.before.core_wait.percent(), after = loop.after.core_wait.percent();
+  if (!before || !after || std::abs(*after - *before) < kTellsOfCoresPercent) return {};
   return fmt::format(
       "Workers waited for a core for {} of the time in which they made batches instead of {}: the "
       "machine was {} busy, which alone changes times and, by its caches, CPU times. ",
@@ -148,7 +147,7 @@ Json loop_json(const LoopComparison& loop) {
   return {
       {"images_per_s", {number_or_null(a.samples_per_s()), number_or_null(b.samples_per_s())}},
       {"waited_percent", {number_or_null(a.waited_percent()), number_or_null(b.waited_percent())}},
-      {"core_wait_percent", {number_or_null(a.core_wait_percent()), number_or_null(b.core_wait_percent())}},
+      {"core_wait_percent", {number_or_null(a.core_wait.percent()), number_or_null(b.core_wait.percent())}},
       {"batch", change_json(loop.batch)},
       {"wait", change_json(loop.wait)},
       {"step", change_json(loop.step)},

@@ -44,10 +44,8 @@ void LoopCostReader::on_span(const Span& span) {
   if (span.kind() == Kind::fetch && span.fetched() == Fetched::made) {
     cost_.fetch.add(ns(span.data.start, span.end));
     cost_.samples += span.data.samples;
-    if (span.data.core_wait_ns != kUnknown) {
-      cost_.core_wait += static_cast<double>(span.data.core_wait_ns);
-      cost_.core_wait_wall += ns(span.data.start, span.end);
-    }
+    if (span.data.core_wait_ns != kUnknown)
+      cost_.core_wait.add(static_cast<double>(span.data.core_wait_ns), ns(span.data.start, span.end));
   }
   if (span.kind() != Kind::next) return;
   Loop& loop = loops_[iteration_of(span)];

@@ -1,7 +1,6 @@
 // What a batch costs training: one run's side of a comparison.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -12,6 +11,7 @@
 #include "model/iteration.hpp"
 #include "model/visitor.hpp"
 #include "stacks/estimate.hpp"
+#include "stats/core_wait.hpp"
 #include "trace/clock_map.hpp"
 
 namespace lotus::analyzer {
@@ -41,13 +41,10 @@ struct LoopCost {
   std::uint64_t samples = 0;  // of all batches that were made
   double next = 0, loop = 0;  // ns: as LoaderFinding's
   double time = 0;            // ns: the loop and what comes before it, from the call of __iter__ on
-  double core_wait = 0, core_wait_wall = 0;  // ns: as in Findings
+  CoreWait core_wait;         // of workers, making batches
 
   std::optional<double> waited_percent() const {
     return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
-  }
-  std::optional<double> core_wait_percent() const {
-    return core_wait_wall > 0 ? std::optional(100 * std::min(1.0, core_wait / core_wait_wall)) : std::nullopt;
   }
   // That one training process got, on average. None where it is not known of how many samples batches
   // consist.

@@ -153,8 +153,7 @@ TEST_CASE("a machine that was more or less busy is said to be so") {
       LoopCost& loop = runs[after].loop;
       for (int batch = 0; batch < 40; ++batch)
         for (RowMean* mean : {&loop.batch, &loop.wait, &loop.step, &loop.fetch}) mean->add(1e6 + batch);
-      loop.core_wait_wall = 1e9;
-      loop.core_wait = 1e9 * (after ? second : first);
+      loop.core_wait.add(1e9 * (after ? second : first), 1e9);
     }
     return comparison_text(compare(runs[0], runs[1], frames), Terminal{.width = 400});
   };
