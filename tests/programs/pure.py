@@ -111,6 +111,7 @@ class Uneven(Folder):
     def __getitem__(self, index):
         info = get_worker_info()
         time.sleep(0.02 if info is None or info.id == 0 else 0.001)
+        truth.warm_up()
         return super().__getitem__(index)
 
 
