@@ -118,16 +118,20 @@ void tell_what_is_missing(const Trace& trace, const Reading& reading) {
   static std::set<std::string> told;
   const std::uint64_t damaged = trace.damage.bytes + reading.damage.bytes;
   if ((!trace.truncated() && damaged == 0) || !told.insert(trace.source.path()).second) return;
+  const bool running = trace.truncated() && is_being_written(trace.source.path());
   std::string text = fmt::format("lotus-analyze: {}: ", escaped(trace.source.path()));
   if (damaged > 0)
     text += fmt::format("{} are damaged and left out; ", human_bytes(static_cast<double>(damaged)));
-  if (trace.truncated())
-    text += is_being_written(trace.source.path())
-                ? "it is still being written: the last seconds come later, and "
-                  "names of new functions some minutes later; "
-                : "not complete: its collector was killed, or the file was cut off; what is left in shared "
-                  "memory, lotus-collector --drain adds; ";
-  text += "lotus-analyze info says more\n";
+  if (running)
+    text +=
+        "it is still being written: the last seconds come later, and names of new functions some minutes "
+        "later; ";
+  else if (trace.truncated())
+    text +=
+        "not complete: its collector was killed, or the file was cut off; what is left in shared memory, "
+        "lotus-collector --drain adds; ";
+  text += running ? "lotus-analyze info says more\n"
+                  : "lotus-analyze info says more, recover makes what is here a whole trace\n";
   std::fputs(text.c_str(), stderr);
 }
 

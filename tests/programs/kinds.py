@@ -26,8 +26,9 @@ class Compose(T.Compose):
     def __call__(self, image):
         for name, transform in zip(self.names, self.transforms):
             start = now()
-            image = transform(image)
+            result = transform(image)
             log(f"op {start} {now()} {name}")
+            image = result  # what frees what went in, no part of the operation
         return image
 
 
