@@ -199,11 +199,18 @@ TEST_CASE("a reader who has seen enough is no error, not even where SIGPIPE is i
 TEST_CASE("a trace that ends too soon: whether it is still being written, and where the rest may be") {
   const Bytes whole = one_batch("/a");
   const TemporaryFile file(Bytes(whole.begin(), whole.end() - 200));
-  CHECK(says(run("report " + file.path()), "lotus-collector --drain"));
+  const Outcome cut = run("report " + file.path());
+  CHECK(says(cut, "lotus-collector --drain"));
+  CHECK(says(cut, "recover makes"));
   const int held = ::open(file.path().c_str(), O_RDWR);
   REQUIRE(::flock(held, LOCK_EX) == 0);
-  CHECK(says(run("report " + file.path()), "it is still being written"));
+  const Outcome running = run("report " + file.path());
+  CHECK(says(running, "it is still being written"));
+  CHECK_FALSE(says(running, "recover makes"));
   ::close(held);
+  const TemporaryFile recovered(Bytes{});
+  REQUIRE(run("recover --force -o " + recovered.path() + " " + file.path()).code == 0);
+  CHECK_FALSE(says(run("report " + recovered.path()), "recover makes"));
 }
 
 TEST_CASE("nasty paths: one line each, no control characters, no line too wide, valid JSON") {
