@@ -62,7 +62,7 @@ Json loaders_json(const Catalog& catalog) {
       list.push_back({{"pid", process->pid},
                       {"id", id},
                       {"dataset", l.dataset},
-                      {"length", l.length},
+                      {"length", l.length < 0 ? Json() : Json(l.length)},
                       {"workers", l.workers},
                       {"prefetch", l.prefetch},
                       {"batch_size", l.batch_size},

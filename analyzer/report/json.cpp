@@ -186,7 +186,7 @@ Json loader_json(const LoaderFinding& finding) {
     const Loader& l = *finding.loader;
     json.update({{"id", l.id},
                  {"dataset", l.dataset},
-                 {"length", l.length},
+                 {"length", l.length < 0 ? Json() : Json(l.length)},
                  {"workers", l.workers},
                  {"prefetch", l.prefetch},
                  {"batch_size", l.batch_size},

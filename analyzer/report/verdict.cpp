@@ -170,10 +170,12 @@ std::string nothing_to_judge(const Findings& findings) {
   if (findings.quality.events == 0 && findings.quality.truncated)
     return "No event is in the part of the trace that is here: it was cut off, or is still being written.";
   if (findings.quality.events == 0) return "Nothing was recorded: the trace holds no event.";
-  if (findings.fetch.empty())
-    return "No batch was recorded: while it was traced, the program got none from a DataLoader.";
   const QualityFinding& q = findings.quality;
   const bool lossy = q.truncated || q.damage.count > 0 || q.gaps > 0 || q.lost_events > 0;
+  if (findings.fetch.empty() && lossy)
+    return "How a batch was made is not in the part of the trace that is here.";
+  if (findings.fetch.empty())
+    return "No batch was recorded: while it was traced, the program got none from a DataLoader.";
   return fmt::format(
       "Too little was recorded to judge: {} batch{} made, and {}.", human_count(findings.fetch.count()),
       findings.fetch.count() == 1 ? " was" : "es were",

@@ -290,6 +290,7 @@ TEST_CASE("info tells what is wrong with a trace") {
   CHECK(info["processes"].size() == 2);
   CHECK(info["processes"][1]["worker"] == 0);
   CHECK(info["loaders"][0]["dataset"] == "ImageFolder");
+  CHECK(info["loaders"][0]["length"] == 100);
   bytes.resize(bytes.size() - 60);
   const TemporaryFile cut(bytes);
   const Outcome text = run("info " + cut.path());

@@ -126,6 +126,9 @@ TEST_CASE("nothing to judge is said, not guessed") {
   CHECK(says(verdict_of(f), "holds no event"));
   f.quality.events = 5;
   CHECK(says(verdict_of(f), "No batch was recorded"));
+  Findings cut = f;
+  cut.quality.truncated = true;
+  CHECK(says(verdict_of(cut), "not in the part of the trace that is here"));
   f.fetch.add(1000);
   CHECK(says(verdict_of(f), "Too little was recorded"));
   CHECK(says(verdict_of(f), "no training loop asked for one"));

@@ -27,6 +27,12 @@ def test_persistent_workers_are_the_same_in_each_epoch(run):
     assert len(run("spawn").trace.report["workers"]) == 4
 
 
+def test_what_was_not_asked_is_null(run):
+    """A dataset's length: to ask for it would run the program's code."""
+    trace = run("spawn").trace
+    assert trace.report["loaders"][0]["length"] is None and trace.info["loaders"][0]["length"] is None
+
+
 def test_batches_out_of_order(run):
     code = "import inspect, torch.utils.data as data; print(inspect.signature(data.DataLoader))"
     if b"in_order" not in harness.run([harness.PYTHON, "-c", code]).stdout:
