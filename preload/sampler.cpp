@@ -7,6 +7,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <lotus/snapshot.hpp>
@@ -112,13 +113,15 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   record.base_ticks = ticks_now();
   const Subject subject = identify_subject();
   const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+  const auto red_zone = std::min(stack % kPageBytes, std::uintptr_t{kRedZoneBytes});
+  const std::uintptr_t start = stack - red_zone;  // in the stack pointer's page, which is there
   const bool inside = subject.entry > stack;
-  const std::uintptr_t depth = inside ? subject.entry - stack : 0;
+  const std::uintptr_t depth = inside ? subject.entry - start : 0;
   const bool whole = inside && depth <= kMaxStackBytes;
   const auto rest_of_page = static_cast<std::uint32_t>(kPageBytes - stack % kPageBytes);
   const bool enough = subject.op == 0 && rest_of_page >= kEnoughIdleBytes && in_own_stack(stack);
   const auto wanted = static_cast<std::uint32_t>(whole             ? depth
-                                                 : enough          ? rest_of_page
+                                                 : enough          ? rest_of_page + red_zone
                                                  : subject.op != 0 ? kMaxStackBytes
                                                                    : kMaxIdleStackBytes);
   constexpr std::uint32_t kPythonBytes = kMaxPythonFrames * sizeof(PythonFrame);
@@ -134,11 +137,12 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   header->flags = subject.flags | (inside && !whole ? kCutStack : 0);
   header->weight = weight;
   header->entry = inside ? subject.entry : 0;
+  header->stack_start = start;
   copy_registers(header->registers, context);
   auto* const frames = reinterpret_cast<PythonFrame*>(header + 1);
-  header->python_frames = copy_python(frames, stack, inside ? subject.entry : stack + wanted);
+  header->python_frames = copy_python(frames, stack, inside ? subject.entry : start + wanted);
   auto* const bytes = reinterpret_cast<std::uint8_t*>(frames + header->python_frames);
-  header->stack_bytes = copy_stack(bytes, stack, wanted, whole || enough);
+  header->stack_bytes = copy_stack(bytes, start, wanted, whole || enough);
   record.kind = RingKind::snapshot;
   record.codec = Codec::raw;
   record.stream = subject.stream;

@@ -13,7 +13,7 @@ namespace lotus::collector {
 struct Snapshot {
   SnapshotHeader header{};
   std::vector<PythonFrame> python;      // innermost first, addresses ascending
-  std::span<const std::uint8_t> stack;  // bytes from the stack pointer upwards; a view of the payload
+  std::span<const std::uint8_t> stack;  // bytes from header.stack_start upwards; a view of the payload
 
   std::uint64_t stack_pointer() const { return header.registers[kRegisterRsp]; }
 };

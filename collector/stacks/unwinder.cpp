@@ -48,7 +48,7 @@ class Walk {
   }
 
   bool read(std::uint64_t address, std::uint64_t& word) {
-    const std::uint64_t at = address - snapshot_.stack_pointer();
+    const std::uint64_t at = address - snapshot_.header.stack_start;
     if (at >= snapshot_.stack.size() || snapshot_.stack.size() - at < sizeof word) {
       missing_ = address;
       return false;
@@ -120,7 +120,7 @@ class Walk {
       if (outside && !innermost) return false;
       end_at(code);
       result_.cut = !outside;
-      result_.behind_snapshot = missing_ >= snapshot_.stack_pointer() + snapshot_.stack.size() && !outside;
+      result_.behind_snapshot = missing_ >= snapshot_.header.stack_start + snapshot_.stack.size() && !outside;
       return false;
     }
     if (entry != 0 && cfa > entry) {

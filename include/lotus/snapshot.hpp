@@ -2,7 +2,7 @@
 // Written by the traced thread in a signal handler, unwound and named by the collector. x86-64.
 //
 //   RingRecord(kind snapshot, codec raw, base_ticks: the time, stream: 0 if the thread records nothing)
-//   SnapshotHeader  PythonFrame × python_frames  stack bytes from registers[kRegisterRsp] upwards
+//   SnapshotHeader  PythonFrame × python_frames  stack bytes from stack_start upwards
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,9 @@ inline constexpr std::size_t kRegisters = 17;
 inline constexpr std::size_t kRegisterRsp = 7;
 inline constexpr std::size_t kRegisterRip = 16;
 
+// What a function may keep below the stack pointer. At its end its caller's registers are there: it has taken
+// them off the stack, and its unwind entry still says where they were.
+inline constexpr std::uint32_t kRedZoneBytes = 128;
 inline constexpr std::uint32_t kMaxStackBytes = 16 * 1024;     // copied while an operation runs, at most
 inline constexpr std::uint32_t kMaxIdleStackBytes = 4 * 1024;  // … while none does
 inline constexpr std::uint32_t kMaxPythonFrames = 64;          // innermost ones
@@ -31,11 +34,12 @@ struct SnapshotHeader {
   std::uint32_t flags;
   std::uint32_t weight;  // periods that this snapshot stands for: 1 + those that passed while it was pending
   std::uint64_t entry;   // frames whose CFA is above this stack address are outside of `op`; 0: no limit
+  std::uint64_t stack_start;  // where the red zone begins, or, if that is later, the stack pointer's page
   std::uint32_t stack_bytes;
   std::uint32_t python_frames;
   std::uint64_t registers[kRegisters];
 };
-static_assert(sizeof(SnapshotHeader) == 168);
+static_assert(sizeof(SnapshotHeader) == 176);
 
 // A Python function being evaluated, innermost first. Its native frames (the evaluator's and what it called)
 // lie below `address`.

@@ -1,6 +1,7 @@
 // A snapshot becomes a sample whose stack is that of the program, within the operation, with its Python
 // calls.
 #include <doctest/doctest.h>
+#include <signal.h>
 
 #include <cstring>
 
@@ -42,6 +43,57 @@ SnapshotParts nested_snapshot() {
   lotus_test_outer(parts);
   parts.header.op = 7;
   return parts;
+}
+
+// A function that is interrupted behind the last of its instructions that takes its caller's registers off
+// the stack. Of rbp its unwind entry says there, as GCC's do, where it was; its caller cannot be left
+// without.
+asm(R"(
+.pushsection .text
+.type lotus_test_at_its_end, @function
+lotus_test_at_its_end:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset %rbp, -16
+  xor %ebp, %ebp
+  pop %rbp
+  .cfi_def_cfa_offset 8
+  int3
+  ret
+  .cfi_endproc
+.size lotus_test_at_its_end, . - lotus_test_at_its_end
+.type lotus_test_framed, @function
+lotus_test_framed:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset %rbp, -16
+  mov %rsp, %rbp
+  .cfi_def_cfa_register %rbp
+  sub $64, %rsp
+  call lotus_test_at_its_end
+  leave
+  .cfi_def_cfa %rsp, 8
+  ret
+  .cfi_endproc
+.size lotus_test_framed, . - lotus_test_framed
+.popsection
+)");
+extern "C" void lotus_test_framed();
+
+SnapshotParts interrupted;
+
+extern "C" [[gnu::noinline]] void lotus_test_interrupts() {
+  struct sigaction action {
+  }, before{};
+  action.sa_sigaction = [](int, siginfo_t*, void* context) {
+    interrupted = snapshot_of(*static_cast<const ucontext_t*>(context));
+  };
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &action, &before);
+  lotus_test_framed();
+  sigaction(SIGTRAP, &before, nullptr);
 }
 
 // The samples that a collector makes of these payloads, with the modules of this process defined.
@@ -92,7 +144,7 @@ TEST_CASE("frames outside of the operation's entry are left out, and nothing cou
 
 TEST_CASE("a stack that was not copied up to the operation's entry keeps the frames that were") {
   SnapshotParts parts = nested_snapshot();
-  const std::uint64_t copied = middle_address - parts.header.registers[kRegisterRsp];
+  const std::uint64_t copied = middle_address - parts.header.stack_start;
   parts.stack.resize(copied);
   parts.header.entry = outer_address + 4096;
   parts.header.flags = kCutStack;
@@ -100,6 +152,23 @@ TEST_CASE("a stack that was not copied up to the operation's entry keeps the fra
   REQUIRE(samples.size() == 1);
   CHECK(samples[0].innermost(9) == "lotus_test_inner < lotus_test_middle");
   CHECK(samples[0].flags == kCutStack);
+}
+
+TEST_CASE("a function that has taken its caller's registers off the stack already") {
+  lotus_test_interrupts();
+  auto samples = samples_of({interrupted.bytes()});
+  REQUIRE(samples.size() == 1);
+  CHECK(samples[0].innermost(3) == "lotus_test_at_its_end < lotus_test_framed < lotus_test_interrupts");
+  CHECK(samples[0].flags == 0);
+  // What lies in another page than the stack pointer is not copied; nothing is guessed in its place.
+  const std::uint64_t below = interrupted.header.registers[kRegisterRsp] - interrupted.header.stack_start;
+  interrupted.header.stack_start += below;
+  interrupted.stack.erase(interrupted.stack.begin(),
+                          interrupted.stack.begin() + static_cast<std::ptrdiff_t>(below));
+  samples = samples_of({interrupted.bytes()});
+  REQUIRE(samples.size() == 1);
+  CHECK(samples[0].innermost(9) == "lotus_test_at_its_end < lotus_test_framed");
+  CHECK(samples[0].flags == kCutUnwind);
 }
 
 TEST_CASE("a Python call stands outside of the native frames that lie below it") {

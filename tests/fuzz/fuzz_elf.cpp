@@ -34,7 +34,7 @@ std::vector<std::uint64_t> addresses_in(const ElfFile& file) {
 // A stack whose words are addresses of the library's code.
 std::vector<std::uint8_t> snapshot(const std::vector<std::uint64_t>& addresses, std::size_t first) {
   test::SnapshotParts parts;
-  parts.header.registers[kRegisterRsp] = kStack;
+  parts.header.registers[kRegisterRsp] = parts.header.stack_start = kStack;
   parts.header.registers[kRegisterRip] = kStart + addresses[first];
   parts.header.registers[6] = kStack + 64;  // rbp
   parts.stack.resize(kStackWords * 8);

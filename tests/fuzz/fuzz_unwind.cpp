@@ -85,7 +85,8 @@ void mend(fuzz::Bytes& payload, const Fixture& fixture) {
       static_cast<std::uint32_t>(std::min<std::size_t>(kMaxStackBytes, rest - header.python_frames * 16));
   payload.resize(sizeof header + header.python_frames * 16 + header.stack_bytes);
   for (std::uint64_t& word : header.registers) word = fixture.address(word);
-  header.registers[kRegisterRsp] = kStack;
+  header.registers[kRegisterRsp] = kStack + header.stack_start % (2 * kRedZoneBytes);
+  header.stack_start = kStack;
   header.entry = fixture.address(header.entry);
   fuzz::write_at(payload, 0, header);
   for (std::size_t at = sizeof header; at + 8 <= payload.size(); at += 8)

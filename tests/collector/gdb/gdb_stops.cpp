@@ -25,9 +25,8 @@ void read_line(std::istringstream& words, const std::string& what, GdbStop& stop
   if (what == "registers") {
     for (std::uint64_t& value : stop.snapshot.header.registers) words >> value;
   } else if (what == "stack") {
-    std::uint64_t address = 0;
     std::string bytes;
-    words >> address >> bytes;
+    words >> stop.snapshot.header.stack_start >> bytes;
     stop.stack = from_hex(bytes);
   } else if (what == "map") {
     GdbStop::Mapping mapping;

@@ -4,7 +4,7 @@ One line each, in the file that LOTUS_STOPS names:
 
     stop
     registers 17 × hex      DWARF's numbers 0 to 16
-    stack address hex       the bytes from there upwards
+    stack address hex       the bytes from there upwards: the red zone's, then from the stack pointer on
     map start end offset path
     frame pc
 """
@@ -14,6 +14,7 @@ import gdb
 
 REGISTERS = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split()
 MAX_STACK = 1 << 18
+RED_ZONE = 128
 MASK = (1 << 64) - 1
 
 for setting in ("pagination off", "confirm off", "debuginfod enabled off", "backtrace past-main on",
@@ -38,12 +39,14 @@ def write_stop(out):
     pointer = registers[REGISTERS.index("rsp")]
     for start, end, flags, offset, path in mappings(gdb.selected_inferior().pid):
         if start <= pointer < end:
-            stack = gdb.selected_inferior().read_memory(pointer, min(end - pointer, MAX_STACK))
-            print(f"stack {pointer:x}", stack.tobytes().hex(), file=out)
+            begin = max(start, pointer - RED_ZONE)
+            stack = gdb.selected_inferior().read_memory(begin, min(end - begin, MAX_STACK))
+            print(f"stack {begin:x}", stack.tobytes().hex(), file=out)
         if "x" in flags and path.startswith("/"):
             print(f"map {start:x} {end:x} {offset:x}", path, file=out)
+    # Neither inlined calls nor those that gdb infers between a caller and whom it jumped to at its end have a frame.
     while frame is not None:
-        if frame.type() != gdb.INLINE_FRAME:
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             print(f"frame {frame.pc():x}", file=out)
         frame = frame.older()
 

@@ -73,7 +73,7 @@ int collect(dl_phdr_info* info, std::size_t, void* result) {
 
 void SnapshotParts::end_at(const void* entry) {
   header.entry = reinterpret_cast<std::uint64_t>(entry);
-  const std::uint64_t depth = header.entry - header.registers[kRegisterRsp];
+  const std::uint64_t depth = header.entry - header.stack_start;
   if (depth < stack.size()) stack.resize(depth);
 }
 
@@ -98,7 +98,9 @@ SnapshotParts snapshot_of(const ucontext_t& context, std::uint32_t max_bytes) {
   parts.header.weight = 1;
   for (std::size_t i = 0; i < kRegisters; ++i)
     parts.header.registers[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
-  parts.stack = copy_stack(parts.header.registers[kRegisterRsp], max_bytes);
+  const std::uint64_t pointer = parts.header.registers[kRegisterRsp];
+  parts.header.stack_start = pointer - std::min<std::uint64_t>(pointer % 4096, kRedZoneBytes);
+  parts.stack = copy_stack(parts.header.stack_start, max_bytes);
   return parts;
 }
 
