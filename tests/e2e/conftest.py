@@ -1,16 +1,41 @@
 """What the tests share: photographs, tracers, and a program run both ways."""
+import shutil
 import signal
 import subprocess
+import warnings
 
 import pytest
 
 pytest.register_assert_rewrite("checks", "harness")
 
+import checks  # noqa: E402
 import harness  # noqa: E402
 import truth_reader  # noqa: E402
 
 # A shell gives its background jobs an ignored SIGINT, and they their children; programs are run as from a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+RUNS = 3  # of a test whose times do not agree
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Calls the test; again, on programs that run anew, while their times do not agree. All else fails at once."""
+    given = pyfuncitem.funcargs
+    for run in range(1, RUNS + 1):
+        try:
+            pyfuncitem.obj(**{name: given[name] for name in pyfuncitem._fixtureinfo.argnames})
+            return True
+        except checks.Disturbed as disturbed:
+            if run == RUNS:
+                raise
+            warnings.warn(f"{pyfuncitem.name}: run {run} is not counted: {disturbed}")
+        if "pair" in given:
+            given["pair"].forget()
+        if "tmp_path" in given:
+            shutil.rmtree(given["tmp_path"])
+            given["tmp_path"].mkdir()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -66,7 +91,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory, tracers):
-    """pair(name, command): a Pair, made once in a module for each name."""
+    """pair(name, command): a Pair, made once in a module for each name, and again after pair.forget()."""
     made = {}
 
     def make(name, command, **environment):
@@ -75,4 +100,5 @@ def pair(tmp_path_factory, tracers):
             tracers.append(made[name].tracer)
         return made[name]
 
+    make.forget = made.clear
     return make

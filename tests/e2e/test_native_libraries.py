@@ -66,7 +66,7 @@ def test_lines_take_what_the_decoder_says(pair, libraries):
         found = native_reader.below(entries, op)
         assert sum(entry.calls for entry in found) == run.truth.native[op, name][0], op
         off = [entry.ns / ns - 1 for entry, ns in zip(found, truth, strict=True)]
-        assert abs(statistics.median(off)) < 0.02, (op, sorted(off))
+        checks.agree(abs(statistics.median(off)) < 0.02, op, sorted(off))
 
 
 @pytest.mark.parametrize("workers", [0, 1])

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import checks
 import harness
 
 
@@ -27,7 +28,7 @@ def test_stacks_name_the_function_that_ran(tmp_path, tracers):
     for stack, used in trace.stacks.items():
         seen.update(dict.fromkeys(stack, used))
     used = [seen[f"helper_{number}"] for number in range(truth["versions"])]
-    assert min(used) > 0.1 * max(used), used  # each took the same; of some 24 samples on a busy machine half
+    checks.agree(min(used) > 0.1 * max(used), used)  # each took the same; of some 24 samples on a busy machine half
 
 
 def test_what_changes_while_it_runs(tmp_path, tracers):
