@@ -54,12 +54,16 @@ void recover(const Options& options) {
 
 Run prepare_recover(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("TRACE", options->trace, "the damaged trace; it is left as it is")->required();
+  app.add_option("TRACE", options->trace,
+                 "the damaged trace; it is left as it is; none: the newest *.lotus in the working directory");
   app.add_option("-o,--output", options->output,
                  "file to write; -: standard output; default: TRACE's name with .recovered.lotus at its end");
   app.add_flag("--json", options->json, "say what is gone as JSON");
   app.add_flag("--force", options->force, "replace the file if it exists");
-  return [options] { recover(*options); };
+  return [options] {
+    if (options->trace.empty()) options->trace = chosen_traces({}).front();
+    recover(*options);
+  };
 }
 
 }  // namespace lotus::analyzer

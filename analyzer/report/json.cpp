@@ -39,6 +39,7 @@ Json trace_json(const Findings& f) {
           {"gaps", q.gaps},
           {"missing_loop_s", q.missing_loop / kNsPerS},
           {"open_spans", q.open_spans},
+          {"samples_without_calls", q.early_samples},
           {"truncated", q.truncated},
           {"interrupted", q.interrupted},
           {"damaged_bytes", q.damage.bytes},

@@ -133,12 +133,21 @@ std::string ops_table(const Comparison& c, const Terminal& terminal) {
 
 std::string functions_table(const Comparison& c, const Terminal& terminal) {
   Table table = empty_table("function", "operation");
+  std::size_t others = 0;
   for (const auto& op : c.ops)
-    for (const auto& function : op.functions)
+    for (const auto& function : op.functions) {
       if (function.cpu.certain)
         add_change(table, escaped(readable_function(function.frame.name)), escaped(op.name), function.cpu);
-  return table.empty() ? "No native function's CPU time changed beyond what is chance.\n"
-                       : table.text(terminal);
+      else
+        ++others;
+    }
+  if (table.empty()) return "No native function's CPU time changed beyond what is chance.\n";
+  if (others == 0) return table.text(terminal);
+  return table.text(terminal) +
+         wrapped(fmt::format("Beyond what is chance; of {} more the CPU time did not change so far (--json).",
+                             human_count(others)),
+                 terminal.width) +
+         "\n";
 }
 
 Json loop_json(const LoopComparison& loop) {

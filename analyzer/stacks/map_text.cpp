@@ -154,8 +154,14 @@ std::string counted_text(const FunctionMap& map, const Terminal& terminal) {
 
 std::string legend_of(const FunctionMap& map) {
   std::string text =
-      "Share, self and total: CPU time, from samples. Timed and time: by the clock, waiting included; with a "
-      "~, measured in a part of the batches and taken for all.";
+      "Share, self and total: CPU time, from samples; where the kernel let some pass, the next stands for "
+      "them.";
+  const bool timed =
+      std::any_of(map.ops.begin(), map.ops.end(), [](const OpMap& op) { return !op.entry_points.empty(); });
+  if (timed)
+    text +=
+        " Timed and time: by the clock, waiting included; with a ~, measured in a part of the batches and "
+        "taken for all.";
   const bool cut = std::any_of(map.ops.begin(), map.ops.end(), [](const OpMap& op) { return op.cut > 0; });
   if (cut)
     text +=
@@ -173,6 +179,9 @@ std::string head_text(const FunctionMap& map, const Terminal& terminal) {
   facts += fmt::format(", {} lost; {} inside of operations, of these the tracer's own {}",
                        human_count(map.sampling.lost), human_count(map.inside.samples),
                        percent(map.inside.cpu_ns > 0 ? map.tracer.cpu_ns / map.inside.cpu_ns : 0));
+  if (map.sampling.early > 0)
+    facts += fmt::format("; {} left out, as the file ends before the calls of their time",
+                         samples(map.sampling.early));
   const std::string rule = fmt::format(
       "Listed: native functions in which at least {} samples ended and whose share of the operation's CPU "
       "time is above {} with 97.5 % confidence (lower end of Clopper and Pearson's 95 % interval).",
@@ -191,6 +200,12 @@ std::string why_no_samples(const SamplingFacts& facts) {
   if (!facts.known)
     return "The trace holds no samples of the stack: the program was recorded without sampling.";
   if (facts.hz == 0) return "The trace holds no samples of the stack: sampling was off (LOTUS_SAMPLE_HZ=0).";
+  if (facts.early > 0)
+    return fmt::format(
+        "Of the samples of the stack none is shown: the file ends before the calls of the time in which its "
+        "{} "
+        "were taken.",
+        samples(facts.early));
   if (facts.cut)
     return "The trace holds no samples of the stack: its file is cut off, or not complete yet, and ends "
            "before the first.";

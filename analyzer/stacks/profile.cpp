@@ -108,6 +108,7 @@ SamplingFacts Profile::facts(const Reading& reading) const {
   }
   facts.samples = samples_;
   facts.lost = trace_.lost_snapshots() + reading.damaged_samples;
+  facts.early = reading.early_samples;
   facts.cut = trace_.truncated();
   return facts;
 }

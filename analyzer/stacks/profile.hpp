@@ -76,6 +76,7 @@ struct SamplingFacts {
   std::uint64_t hz = 0;       // 0: off
   std::uint64_t samples = 0;  // that were read, whatever the filter
   std::uint64_t lost = 0;     // no room for them, or in damaged frames
+  std::uint64_t early = 0;    // left out: the calls of their time are not in the file
   bool cut = false;           // the file ends too soon
 };
 

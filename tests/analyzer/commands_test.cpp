@@ -178,6 +178,8 @@ TEST_CASE("without a name the newest trace of the working directory is read") {
   CHECK(says(run("report", inside), "new.lotus"));
   CHECK(run("timeline", inside).code == 0);
   CHECK(fs::exists(directory + "/new.lotus.json"));
+  CHECK(run("recover", inside).code == 0);
+  CHECK(fs::exists(directory + "/new.recovered.lotus"));
   fs::copy_file(file.path(), directory + "/new.lotus.2");  // where somebody else's new.lotus stood
   fs::copy_file(file.path(), directory + "/new.lotus.old");
   CHECK(says(run("report", inside), "new.lotus.2: "));

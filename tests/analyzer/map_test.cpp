@@ -419,3 +419,39 @@ TEST_CASE("the text fits its width and says its rule") {
   CHECK(text.find("for 1 % run 6.0 times as long") != std::string::npos);  // 298.07 / 50
   CHECK(text.find("a function of 5.8 % or more") != std::string::npos);    // 1 − 0.05^(1/50)
 }
+
+TEST_CASE("samples of a time whose calls are not in the file are no operation's") {
+  Run run;
+  ThreadWriter worker(run.made, 2, 1);
+  run.samples(4, 1, {kEval, kDecode});
+  run.stacks.flush(2, 10);  // samples come first
+  span<Kind::op>(worker, 5, 15, 1);
+  worker.flush();
+  run.samples(1, 1, {kEval, kDecode});
+  run.stacks.flush(2, 14);  // … or last
+  run.samples(3, 1, {kEval, kMove});
+  run.stacks.flush(2, 20);
+  run.samples(2, 1, {kEval, kMove});
+  run.stacks.flush(3, 20);  // of this process nothing else is here
+  const FunctionMap cut = map_of(run.made.bytes);
+  REQUIRE(cut.ops.size() == 1);
+  CHECK(cut.ops[0].all.samples == 5);
+  CHECK(function(cut.ops[0], "memmove") == nullptr);
+  CHECK(cut.sampling.samples == 5);
+  CHECK(cut.sampling.early == 5);
+  CHECK(map_text(cut, Terminal{.width = 400}).find("5 samples left out") != std::string::npos);
+  CHECK(full_map_json(cut)["sampling"]["without_calls"] == 5);
+  // Of a process that has ended all is here.
+  const FunctionMap whole = map_of(run.bytes());
+  CHECK(whole.sampling.samples == 10);
+  CHECK(whole.sampling.early == 0);
+}
+
+TEST_CASE("a file that ends before the first calls says why there is nothing to see") {
+  Run run;
+  run.samples(3, 1, {kEval, kDecode});
+  run.stacks.flush(2);
+  const FunctionMap map = map_of(run.made.bytes);
+  CHECK(map.ops.empty());
+  CHECK(map_text(map, Terminal{.width = 400}).find("none is shown") != std::string::npos);
+}
