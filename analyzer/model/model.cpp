@@ -89,27 +89,8 @@ void Model::samples(const Frame& frame, Body body) {
     at.in = next;
     at.ticks += record.dt;
     const bool known = record.kind == Kind::stack_sample && trace_.schema.understood(record.kind);
-    if (known) sample(process, record, at.ticks);
+    if (known) visitor_.on_stack_sample(process, record, at.ticks);
   }
-}
-
-// Samples reach the trace sooner than the records of the calls that they fell in. Where the file ends before
-// a process did, some have no calls: with them an operation would look dearer than it is.
-void Model::sample(const Process& process, const Record& record, std::uint64_t ticks) {
-  if (process.end || wants_records_ || ticks <= reading_.last_of(process.number))
-    return visitor_.on_stack_sample(process, record, ticks);
-  early_samples_[&process].push_back({record, ticks});
-  ++reading_.early_samples;
-}
-
-void Model::pass_on_samples(const Process& process) {
-  const auto found = early_samples_.find(&process);
-  if (found == early_samples_.end()) return;
-  const std::uint64_t last = reading_.last_of(process.number);
-  for (const EarlySample& early : found->second)
-    if (early.ticks <= last) visitor_.on_stack_sample(process, early.record, early.ticks);
-  reading_.early_samples -=
-      std::erase_if(found->second, [&](const EarlySample& early) { return early.ticks <= last; });
 }
 
 void Model::definitions(const FrameHeader& header, Body body) {
@@ -158,7 +139,6 @@ void Model::note_extent(const Stream& stream, std::uint64_t first, const Cursor&
     extent->first = std::min(extent->first, first);
     extent->last = std::max(extent->last, at.ticks);
   }
-  pass_on_samples(*stream.process);
 }
 
 // Returns whether records are missing before this chunk: the stack of open spans must be rebuilt then.

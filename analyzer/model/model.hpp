@@ -50,8 +50,6 @@ class Model {
   void show(const Stream& stream, const Record& record, std::uint64_t ticks);
   void note_extent(const Stream& stream, std::uint64_t first, const Cursor& at);
   void samples(const Frame& frame, Body body);
-  void sample(const Process& process, const Record& record, std::uint64_t ticks);
-  void pass_on_samples(const Process& process);
   void damaged(const Frame& frame, std::uint64_t bytes, std::string what);
 
   Trace& trace_;
@@ -60,11 +58,6 @@ class Model {
   Reading reading_;
   SpanBuilder spans_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<Stream>> streams_;
-  struct EarlySample {
-    Record record;
-    std::uint64_t ticks;
-  };
-  std::map<const Process*, std::vector<EarlySample>> early_samples_;
   const bool wants_records_;
   const bool wants_stacks_;
   const bool quick_;  // op and leave, most of all records, may be decoded without the schema

@@ -16,7 +16,6 @@ struct Reading {
   std::uint64_t unmatched_leaves = 0;  // ends of spans whose start is in a gap
   std::uint64_t open_spans = 0;        // at the end of the trace
   std::uint64_t damaged_samples = 0;   // of the stack, in frames that could not be read
-  std::uint64_t early_samples = 0;     // of the stack, later than all records that are here of their process
   Damage damage;                       // of chunks and samples
 
   struct Extent {
@@ -26,13 +25,7 @@ struct Reading {
     std::uint64_t ticks() const { return first < last ? last - first : 0; }
   };
   Extent whole;
-  std::map<std::uint32_t, Extent> by_process;  // by number; of those with records
-
-  // Ticks of the last record of a process; 0: there is none.
-  std::uint64_t last_of(std::uint32_t process) const {
-    const auto found = by_process.find(process);
-    return found == by_process.end() ? 0 : found->second.last;
-  }
+  std::map<std::uint32_t, Extent> by_process;  // by number
 };
 
 }  // namespace lotus::analyzer

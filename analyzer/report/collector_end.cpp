@@ -91,10 +91,9 @@ void Collector::fold_quality(const Reading& reading) {
   quality.lost_events += std::max(told, reading.lost_records);
   quality.gaps += reading.gaps;
   quality.unrecorded_workers += trace_->catalog.unrecorded_workers();
-  for (const auto& [number, process] : trace_->catalog.processes())  // one that has ended had nothing to do
-    quality.unrecorded_workers += process->worker_of && !process->end && reading.last_of(number) == 0 ? 1 : 0;
+  for (const auto& [number, process] : trace_->catalog.processes())
+    quality.missing_workers += process->worker_of && !process->end && process->last_records.empty() ? 1 : 0;
   quality.open_spans += reading.open_spans;
-  quality.early_samples += reading.early_samples;
   quality.truncated = quality.truncated || trace_->truncated();
   quality.interrupted = quality.interrupted || (trace_->trailer && trace_->trailer->interrupted != 0);
   quality.calibrated = quality.calibrated && trace_->clock.calibrated();

@@ -112,8 +112,8 @@ struct CutShort {
 struct QualityFinding {
   std::uint64_t events = 0, lost_events = 0, lost_definitions = 0, dropped_spans = 0;
   std::uint64_t unrecorded_workers = 0;
+  std::uint64_t missing_workers = 0;  // have begun; the file ends before their first record
   std::uint64_t gaps = 0, open_spans = 0;
-  std::uint64_t early_samples = 0;  // Reading's
   bool truncated = false, interrupted = false, calibrated = true;
   Damage damage;
   double missing_loop = 0;  // of training loops, in gaps: neither in their length nor in what was waited

@@ -39,13 +39,12 @@ std::string quality_text(const Findings& f, const Terminal& terminal) {
   add_count(table, "lost definitions", q.lost_definitions, "some names are unknown");
   add_count(table, "unrecorded spans", q.dropped_spans, "too many threads, or nested too deeply");
   add_count(table, "silent workers", q.unrecorded_workers,
-            q.truncated || q.interrupted ? "nothing of them is here so far"
-                                         : "recorded nothing: no room in shared memory?");
+            q.truncated ? "nothing of them is here so far" : "recorded nothing: no room in shared memory?");
+  add_count(table, "missing workers", q.missing_workers, "began; what they did is not here so far");
   add_count(table, "gaps", q.gaps, "places where records are missing");
   if (q.missing_loop > 0)
     table.add({"missing loop", human_time(q.missing_loop), "of training, in gaps; not in the numbers"});
   add_count(table, "open spans", q.open_spans, "never ended; not in the numbers");
-  add_count(table, "early samples", q.early_samples, "of stacks; the calls of their time are not here");
   add_count(table, "failed batches", f.failed_batches, "making them raised; not in the numbers");
   add_count(table, "damaged bytes", q.damage.bytes, "skipped; `lotus-analyze info` says where");
   if (q.truncated) table.add({"truncated", "yes", "no trailer: still being written, or cut off"});

@@ -144,9 +144,9 @@ std::string functions_table(const Comparison& c, const Terminal& terminal) {
   if (table.empty()) return "No native function's CPU time changed beyond what is chance.\n";
   if (others == 0) return table.text(terminal);
   return table.text(terminal) +
-         wrapped(fmt::format("Beyond what is chance; of {} more the CPU time did not change so far (--json).",
-                             human_count(others)),
-                 terminal.width) +
+         wrapped(
+             fmt::format("Functions whose change may be chance: {} more, in --json.", human_count(others)),
+             terminal.width) +
          "\n";
 }
 

@@ -180,8 +180,7 @@ std::string head_text(const FunctionMap& map, const Terminal& terminal) {
                        human_count(map.sampling.lost), human_count(map.inside.samples),
                        percent(map.inside.cpu_ns > 0 ? map.tracer.cpu_ns / map.inside.cpu_ns : 0));
   if (map.sampling.early > 0)
-    facts += fmt::format("; {} left out, as the file ends before the calls of their time",
-                         samples(map.sampling.early));
+    facts += fmt::format("; {} fell into calls whose end is not in the file", samples(map.sampling.early));
   const std::string rule = fmt::format(
       "Listed: native functions in which at least {} samples ended and whose share of the operation's CPU "
       "time is above {} with 97.5 % confidence (lower end of Clopper and Pearson's 95 % interval).",
@@ -200,12 +199,6 @@ std::string why_no_samples(const SamplingFacts& facts) {
   if (!facts.known)
     return "The trace holds no samples of the stack: the program was recorded without sampling.";
   if (facts.hz == 0) return "The trace holds no samples of the stack: sampling was off (LOTUS_SAMPLE_HZ=0).";
-  if (facts.early > 0)
-    return fmt::format(
-        "Of the samples of the stack none is shown: the file ends before the calls of the time in which its "
-        "{} "
-        "were taken.",
-        samples(facts.early));
   if (facts.cut)
     return "The trace holds no samples of the stack: its file is cut off, or not complete yet, and ends "
            "before the first.";

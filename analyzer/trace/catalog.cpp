@@ -172,6 +172,13 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
   }
 }
 
+bool Process::has_records_until(std::uint64_t tid, std::uint64_t ticks) const {
+  if (end) return true;
+  if (const auto found = last_records.find(tid); found != last_records.end()) return ticks <= found->second;
+  return std::any_of(last_records.begin(), last_records.end(),
+                     [&](const auto& last) { return ticks <= last.second; });
+}
+
 std::uint64_t Catalog::unrecorded_workers() const {
   std::set<std::uint64_t> absent;
   for (const auto& [pid, links] : links_) absent.insert(pid);

@@ -126,12 +126,16 @@ struct Process {
   std::optional<RankOf> rank;  // of a worker: that of its training process
 
   std::map<std::uint32_t, Thread> threads;  // by stream
+  // Where the file ends before the process did: ticks of the last record of each thread, by tid.
+  std::map<std::uint64_t, std::uint64_t> last_records;
   OpTable ops;
   std::map<std::uint64_t, Loader> loaders;                          // by id
   std::map<std::uint64_t, Hook> hooks;                              // by id
   std::map<std::uint64_t, std::uint64_t> iterators;                 // iterator → loader
   std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
 
+  // Whether the file has the records of a thread up to `ticks`; of one that records nothing, those of others.
+  bool has_records_until(std::uint64_t tid, std::uint64_t ticks) const;
   // nullptr: no definition says it.
   const Loader* loader_of(std::uint64_t iterator) const;
   const Epoch* epoch_of(std::uint64_t iterator, std::uint64_t reset) const;

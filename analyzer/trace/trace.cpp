@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <span>
+#include <utility>
 
 #include "trace/frames.hpp"
 #include "trace/header.hpp"
@@ -30,6 +33,7 @@ class Survey {
   void run() {
     Frame frame;
     while (cursor_.next(frame)) visit(frame);
+    for (const auto& [stream, chunk] : last_chunks_) find_last_record(chunk);
     trace_.cut_off = cursor_.cut_off();
     for (const auto& range : cursor_.damage().ranges) trace_.damage.ranges.push_back(range);
     trace_.damage.count += cursor_.damage().count;
@@ -45,6 +49,7 @@ class Survey {
       trace_.catalog.process(header.process);
       trace_.frames.chunk_events += header.events;
       trace_.frames.salvaged += (header.flags & kSalvaged) != 0 ? 1 : 0;
+      last_chunks_[{header.process, header.stream}] = frame;
       return;
     }
     if (header.type == FrameType::samples) {
@@ -56,6 +61,22 @@ class Survey {
     Body body;
     if (!payload_.read(frame, body)) return damaged(frame, payload_.problem());
     if (!take_body(frame, body)) damaged(frame, "its content is not what its type promises");
+  }
+
+  void find_last_record(const Frame& chunk) {
+    Process& process = trace_.catalog.process(chunk.header.process);
+    if (process.end) return;
+    std::uint64_t ticks = chunk.header.base_ticks;
+    Body body;
+    Record record;
+    if (payload_.read(chunk, body)) {  // else it is damage, as will be seen when it is read
+      const std::uint8_t* in = body.data();
+      const std::uint8_t* const end = in + body.size();
+      while (in < end && (in = decode_known(in, end, record, trace_.schema)) != nullptr) ticks += record.dt;
+    }
+    const auto thread = process.threads.find(chunk.header.stream);
+    std::uint64_t& last = process.last_records[thread == process.threads.end() ? 0 : thread->second.tid];
+    last = std::max(last, ticks);
   }
 
   void damaged(const Frame& frame, const std::string& problem) {
@@ -139,6 +160,7 @@ class Survey {
   Trace& trace_;
   FrameCursor cursor_;
   PayloadReader payload_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Frame> last_chunks_;  // by process and stream
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "made_stacks.hpp"
+#include "stacks/costs.hpp"
 #include "stacks/map_views.hpp"
 
 using namespace lotus;
@@ -420,38 +421,45 @@ TEST_CASE("the text fits its width and says its rule") {
   CHECK(text.find("a function of 5.8 % or more") != std::string::npos);    // 1 − 0.05^(1/50)
 }
 
-TEST_CASE("samples of a time whose calls are not in the file are no operation's") {
+TEST_CASE(
+    "a file that ends too soon has samples of calls whose end is not in it: they have no cost per call") {
   Run run;
-  ThreadWriter worker(run.made, 2, 1);
+  ThreadWriter worker(run.made, 2, 1), feeder(run.made, 2, 2);
+  run.made.define<Kind::thread>(2, at(1), 2, 555, "feeder");
   run.samples(4, 1, {kEval, kDecode});
-  run.stacks.flush(2, 10);  // samples come first
+  run.stacks.flush(2, 10);  // samples may come first
   span<Kind::op>(worker, 5, 15, 1);
   worker.flush();
+  span<Kind::op>(feeder, 5, 30, 1);
+  feeder.flush();
   run.samples(1, 1, {kEval, kDecode});
-  run.stacks.flush(2, 14);  // … or last
-  run.samples(3, 1, {kEval, kMove});
+  run.stacks.flush(2, 14);
+  run.samples(3, 1, {kEval, kMove});  // the feeder's records say nothing of this thread
   run.stacks.flush(2, 20);
-  run.samples(2, 1, {kEval, kMove});
+  run.stacks.sample(1, run.stacks.stack({kEval, kMove}), kOnBehalf, 1, 777);  // a thread without records
+  run.stacks.flush(2, 29);
+  run.samples(6, 0, {kEval, kMove});  // in no operation
+  run.samples(2, 2, {kEval, kMove});
   run.stacks.flush(3, 20);  // of this process nothing else is here
   const FunctionMap cut = map_of(run.made.bytes);
   REQUIRE(cut.ops.size() == 1);
-  CHECK(cut.ops[0].all.samples == 5);
-  CHECK(function(cut.ops[0], "memmove") == nullptr);
-  CHECK(cut.sampling.samples == 5);
+  CHECK(cut.ops[0].all.samples == 11);  // what runs at the end of the file is shown all the same
+  CHECK(cut.outside.samples == 6);
   CHECK(cut.sampling.early == 5);
-  CHECK(map_text(cut, Terminal{.width = 400}).find("5 samples left out") != std::string::npos);
-  CHECK(full_map_json(cut)["sampling"]["without_calls"] == 5);
+  CHECK(map_text(cut, Terminal{.width = 400}).find("5 samples fell into calls whose end") !=
+        std::string::npos);
+  CHECK(full_map_json(cut)["sampling"]["in_calls_without_end"] == 5);
+  const auto costs_of = [](const Bytes& bytes) {
+    const TemporaryFile file(bytes);
+    Trace trace(file.path());
+    FrameTable frames;
+    CostReader reader(trace, frames);
+    show(trace, reader);
+    return reader.take().ops.at("Loader").cpu.samples;
+  };
+  CHECK(costs_of(run.made.bytes) == 6);
   // Of a process that has ended all is here.
-  const FunctionMap whole = map_of(run.bytes());
-  CHECK(whole.sampling.samples == 10);
-  CHECK(whole.sampling.early == 0);
-}
-
-TEST_CASE("a file that ends before the first calls says why there is nothing to see") {
-  Run run;
-  run.samples(3, 1, {kEval, kDecode});
-  run.stacks.flush(2);
-  const FunctionMap map = map_of(run.made.bytes);
-  CHECK(map.ops.empty());
-  CHECK(map_text(map, Terminal{.width = 400}).find("none is shown") != std::string::npos);
+  run.made.close();
+  CHECK(map_of(run.made.bytes).sampling.early == 0);
+  CHECK(costs_of(run.made.bytes) == 11);
 }

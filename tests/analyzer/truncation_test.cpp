@@ -88,7 +88,7 @@ TEST_CASE("cut off at any byte: read as far as it goes, and said so") {
   }
 }
 
-TEST_CASE("workers of which nothing is here: silent while the file is not complete, idle in one that is") {
+TEST_CASE("workers of which nothing is here: missing while the file is not complete, idle in one that is") {
   MadeTrace made;
   made.loader(1, 2);
   made.iterator(1, 1);
@@ -96,12 +96,12 @@ TEST_CASE("workers of which nothing is here: silent while the file is not comple
   ThreadWriter worker(made, made.worker(1, 1), 1);
   span<Kind::fetch>(worker, 1, 2, 0, 0, 0);
   worker.flush();
-  const auto silent = [](const Bytes& bytes) {
+  const auto missing = [](const Bytes& bytes) {
     const TemporaryFile file(bytes);
     Trace trace(file.path());
-    return findings_of(trace).quality.unrecorded_workers;
+    return findings_of(trace).quality.missing_workers;
   };
-  CHECK(silent(made.bytes) == 1);
+  CHECK(missing(made.bytes) == 1);
   made.close();
-  CHECK(silent(made.bytes) == 0);
+  CHECK(missing(made.bytes) == 0);
 }

@@ -21,12 +21,15 @@ SLACK_NS = 50_000
 
 
 class Disturbed(AssertionError):
-    """Two clocks differ by more than they may. A tracer that is wrong is wrong each time that a program runs; a machine
-    that did something else between the two clocks is not: conftest.py has the test run again."""
+    """What was measured twice, by the program and by the tracer, differs by more than it may.
+
+    A machine that did something else in between is no fault of the tracer: conftest.py has the test run again. What is
+    wrong of the tracer in some runs only passes that way too, but for the count of such tests at the end of tools/test.
+    """
 
 
 def agree(condition, *told):
-    """What is asserted of times, and of nothing else. `told`: what there is to say of them."""
+    """What is asserted of measurements, and of nothing else. `told`: what there is to say of them."""
     if not condition:
         raise Disturbed(*told)
 

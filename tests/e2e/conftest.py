@@ -2,7 +2,6 @@
 import shutil
 import signal
 import subprocess
-import warnings
 
 import pytest
 
@@ -21,7 +20,10 @@ RUNS = 3  # of a test whose times do not agree
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
-    """Calls the test; again, on programs that run anew, while their times do not agree. All else fails at once."""
+    """Calls the test; again, on programs that run anew, while their times do not agree. All else fails at once.
+
+    tools/test shows at its end what harness.DISTURBED says of it.
+    """
     given = pyfuncitem.funcargs
     for run in range(1, RUNS + 1):
         try:
@@ -30,9 +32,10 @@ def pytest_pyfunc_call(pyfuncitem):
         except checks.Disturbed as disturbed:
             if run == RUNS:
                 raise
-            warnings.warn(f"{pyfuncitem.name}: run {run} is not counted: {disturbed}")
+            with open(harness.DISTURBED, "a") as told:
+                print(f"{pyfuncitem.nodeid}, run {run}: {disturbed}", file=told)
         if "pair" in given:
-            given["pair"].forget()
+            given["pair"].measure()
         if "tmp_path" in given:
             shutil.rmtree(given["tmp_path"])
             given["tmp_path"].mkdir()
@@ -81,8 +84,15 @@ def tracer(tmp_path, tracers):
 class Pair:
     """The same program without (`bare`) and with the tracer (`traced`), and what each says of itself."""
 
-    def __init__(self, directory, command, **environment):
-        directory.mkdir(exist_ok=True)
+    def __init__(self, place, command, **environment):
+        """`place`: makes an empty directory."""
+        self._run = place, command, environment
+        self.measure()
+
+    def measure(self):
+        """Runs both; all that was known of them before is forgotten."""
+        place, command, environment = self._run
+        directory = place()
         self.tracer = harness.Tracer(directory)
         self.bare = harness.run([*command, "--truth", directory / "bare"], **environment)
         self.traced, self.trace = self.tracer.trace([*command, "--truth", directory / "truth"], **environment)
@@ -90,15 +100,27 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory, tracers):
-    """pair(name, command): a Pair, made once in a module for each name, and again after pair.forget()."""
-    made = {}
+def pairs():
+    """Those of a module, by name."""
+    return {}
+
+
+@pytest.fixture
+def pair(pairs, tmp_path_factory, tracers):
+    """pair(name, command): a Pair, made once in a module for each name. pair.measure(): those of this test, again."""
+    used = {}
 
     def make(name, command, **environment):
-        if name not in made:
-            made[name] = Pair(tmp_path_factory.mktemp("pair") / "run", command, **environment)
-            tracers.append(made[name].tracer)
-        return made[name]
+        if name not in pairs:
+            pairs[name] = Pair(lambda: tmp_path_factory.mktemp("pair"), command, **environment)
+            tracers.append(pairs[name].tracer)
+        used[name] = pairs[name]
+        return pairs[name]
 
-    make.forget = made.clear
+    def measure():
+        for one in used.values():
+            one.measure()
+            tracers.append(one.tracer)
+
+    make.measure = measure
     return make

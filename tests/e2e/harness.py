@@ -23,6 +23,7 @@ BUILD = pathlib.Path(os.environ.get("LOTUS_BUILD", SOURCE / "build/release"))
 LIBRARY = BUILD / "lib/liblotus.so"
 COLLECTOR = BUILD / "bin/lotus-collector"
 ANALYZE = BUILD / "bin/lotus-analyze"
+DISTURBED = BUILD / "disturbed.txt"  # a line for each test that ran again (conftest.py)
 PROGRAMS = SOURCE / "tests/programs"
 FAKE_TORCH = SOURCE / "tests/fake_torch"
 PYTHON = os.environ.get("LOTUS_TEST_PYTHON", sys.executable)

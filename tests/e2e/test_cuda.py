@@ -18,36 +18,31 @@ def gpu():
 
 @pytest.fixture(params=[*CASES, "often"])
 def run(request, pair, photos):
-    """Called for each test, so that it runs anew where that is asked for (conftest.py)."""
     command = harness.program("cuda_train", *CASES.get(request.param, []), data=photos)
     more = OFTEN if request.param == "often" else {}
     # What the bare run compiled, the traced one would reuse.
-    return lambda: pair(request.param, command, timeout=300, CUBLAS_WORKSPACE_CONFIG=":4096:8",
-                        TORCHINDUCTOR_FORCE_DISABLE_CACHES="1", **more)
+    return pair(request.param, command, timeout=300, CUBLAS_WORKSPACE_CONFIG=":4096:8",
+                TORCHINDUCTOR_FORCE_DISABLE_CACHES="1", **more)
 
 
 def test_same_with_and_without(run):
-    run = run()
     assert run.bare.code == 0, run.bare.stderr.decode()
     checks.same(run)
     checks.whole(run)
 
 
 def test_batches(run):
-    run = run()
     checks.batches(run)
     checks.summary(run)
 
 
 def test_pinning(run):
-    run = run()
     checks.pinning(run)
     checks.transfer(run)
 
 
 def test_waits_for_the_gpu_are_part_of_the_step(run):
     """They are training's own time, not a wait for data."""
-    run = run()
     waited = sum(call.ns for call in run.truth.synchronized) / 1e9
     stepped = run.trace.report["train_step_ms"]["mean"] / 1e3 * len(run.truth.consumed)
     assert stepped >= waited > 0

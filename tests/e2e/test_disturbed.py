@@ -8,6 +8,16 @@ import conftest
 import harness
 
 runs = collections.Counter()
+traces = []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def told(tmp_path_factory):
+    """Where it is written that tests ran again: of these here nobody need know."""
+    path = tmp_path_factory.mktemp("told") / "disturbed.txt"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(harness, "DISTURBED", path)
+        yield path
 
 
 def test_disturbed_once(tmp_path):
@@ -29,13 +39,23 @@ def test_wrong_otherwise():
     assert runs["otherwise"] != 1
 
 
-def test_so_often():
+def test_so_often(told):
     assert runs == {"once": 2, "each": conftest.RUNS, "otherwise": 1}
+    assert [line.split("::")[1].split(":")[0] for line in told.read_text().splitlines()] == [
+        "test_disturbed_once, run 1", *(f"test_disturbed_each_time, run {run}" for run in range(1, conftest.RUNS))]
 
 
-def test_programs_run_anew(pair, photos):
-    made = [pair("list", harness.program("plain_list", data=photos))]
-    made.append(pair("list", harness.program("plain_list", data=photos)))
-    pair.forget()
-    made.append(pair("list", harness.program("plain_list", data=photos)))
-    assert made[0] is made[1] and made[2] is not made[0]
+@pytest.fixture
+def listed(pair, photos):
+    return pair("list", harness.program("plain_list", data=photos))
+
+
+def test_programs_run_anew(listed, pair, photos):
+    """Also those that a fixture holds."""
+    assert pair("list", harness.program("plain_list", data=photos)) is listed
+    runs["programs"] += 1
+    traces.append(listed.trace.path)
+    checks.same(listed)
+    checks.whole(listed)
+    checks.agree(runs["programs"] > 1, "the first run")
+    assert traces[0] != traces[1]

@@ -1,0 +1,37 @@
+// A function that spends its time behind the instruction that takes its caller's rbp off the stack. Its unwind entry
+// still says, as GCC's do at a function's end, that rbp lies there: by then below the stack pointer. Its caller's frame
+// cannot be found without that rbp.
+__asm__(R"(
+  .text
+  .type spin_at_its_end, @function
+spin_at_its_end:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset %rbp, -16
+  xor %ebp, %ebp
+  pop %rbp
+  .cfi_def_cfa_offset 8
+1:
+  dec %rdi
+  jnz 1b
+  ret
+  .cfi_endproc
+  .size spin_at_its_end, . - spin_at_its_end
+  .globl with_a_frame
+  .type with_a_frame, @function
+with_a_frame:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset %rbp, -16
+  mov %rsp, %rbp
+  .cfi_def_cfa_register %rbp
+  sub $64, %rsp
+  call spin_at_its_end
+  leave
+  .cfi_def_cfa %rsp, 8
+  ret
+  .cfi_endproc
+  .size with_a_frame, . - with_a_frame
+)");
