@@ -85,10 +85,11 @@ extern "C" void lotus_test_framed();
 SnapshotParts interrupted;
 
 extern "C" [[gnu::noinline]] void lotus_test_interrupts() {
+  interrupted.stack.resize(kMaxStackBytes);
   struct sigaction action {
   }, before{};
   action.sa_sigaction = [](int, siginfo_t*, void* context) {
-    interrupted = snapshot_of(*static_cast<const ucontext_t*>(context));
+    take_snapshot(*static_cast<const ucontext_t*>(context), interrupted);
   };
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, &before);

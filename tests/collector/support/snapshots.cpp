@@ -13,14 +13,13 @@
 namespace lotus::test {
 namespace {
 
-// What is mapped of `bytes` at `from`; the kernel looks, so that sanitizers need not know.
-std::vector<std::uint8_t> copy_stack(std::uint64_t from, std::uint32_t bytes) {
-  std::vector<std::uint8_t> copy(bytes);
+// What is mapped at `from`, as much as `copy` has room for; the kernel looks, so that sanitizers need not
+// know.
+void copy_stack(std::uint64_t from, std::vector<std::uint8_t>& copy) {
   const iovec to{copy.data(), copy.size()};
   const iovec source{reinterpret_cast<void*>(from), copy.size()};
   const long copied = syscall(SYS_process_vm_readv, getpid(), &to, 1L, &source, 1L, 0L);
   copy.resize(copied > 0 ? static_cast<std::size_t>(copied) : 0);
-  return copy;
 }
 
 struct Loaded {
@@ -89,18 +88,23 @@ std::vector<std::uint8_t> SnapshotParts::bytes() const {
   return all;
 }
 
-SnapshotParts snapshot_of(const ucontext_t& context, std::uint32_t max_bytes) {
+void take_snapshot(const ucontext_t& context, SnapshotParts& parts) {
   constexpr int kOrder[kRegisters] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
                                       REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                       REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-  SnapshotParts parts;
   parts.header.tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
   parts.header.weight = 1;
   for (std::size_t i = 0; i < kRegisters; ++i)
     parts.header.registers[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
   const std::uint64_t pointer = parts.header.registers[kRegisterRsp];
   parts.header.stack_start = pointer - std::min<std::uint64_t>(pointer % 4096, kRedZoneBytes);
-  parts.stack = copy_stack(parts.header.stack_start, max_bytes);
+  copy_stack(parts.header.stack_start, parts.stack);
+}
+
+SnapshotParts snapshot_of(const ucontext_t& context, std::uint32_t max_bytes) {
+  SnapshotParts parts;
+  parts.stack.resize(max_bytes);
+  take_snapshot(context, parts);
   return parts;
 }
 

@@ -29,6 +29,8 @@ struct SnapshotParts {
 [[gnu::noinline]] SnapshotParts snapshot_here(std::uint32_t max_bytes = kMaxStackBytes);
 // Of what a signal interrupted.
 SnapshotParts snapshot_of(const ucontext_t& context, std::uint32_t max_bytes = kMaxStackBytes);
+// The same for a signal handler, without allocating: as much of the stack as `parts.stack` has room for.
+void take_snapshot(const ucontext_t& context, SnapshotParts& parts);
 
 bool push_snapshot(SegmentWriter& segment, const std::vector<std::uint8_t>& bytes, std::uint64_t ticks);
 
