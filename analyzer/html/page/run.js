@@ -60,8 +60,9 @@ function qualityFacts() {
     ['Events', n(t.events)], ['Lost events', n(t.lost_events)],
     ['Overhead of the tracer', t.overhead_percent == null ? '–' : percentText(t.overhead_percent)],
     ['Cut off or still growing', yes(t.truncated)], ['Ended early', yes(t.interrupted)], ['Gaps', n(t.gaps)],
-    ['Missing workers', n(t.missing_workers)], ['Open at the end', n(t.open_spans)], ['Lost definitions', n(t.lost_definitions)],
-    ['Dropped spans', n(t.dropped_spans)], ['Damaged bytes', n(t.damaged_bytes)],
+    ['Missing workers', n(t.missing_workers)], ['Open at the end', n(t.open_spans)],
+    ['Lost definitions', n(t.lost_definitions)], ['Dropped spans', n(t.dropped_spans)],
+    ['Damaged bytes', n(t.damaged_bytes)],
     ['Clock calibrated', yes(t.clock_calibrated)],
     ['Stack samples', `${n(native.sampling.samples)}, lost ${n(native.sampling.lost)}`]
   ]);
