@@ -100,27 +100,32 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pairs():
-    """Those of a module, by name."""
-    return {}
+def pairs(tmp_path_factory, tracers):
+    """pairs(name, command): a Pair, made once in a module for each name."""
+    made = {}
+
+    def make(name, command, **environment):
+        if name not in made:
+            made[name] = Pair(lambda: tmp_path_factory.mktemp("pair"), command, **environment)
+            tracers.append(made[name].tracer)
+        return made[name]
+
+    return make
 
 
 @pytest.fixture
-def pair(pairs, tmp_path_factory, tracers):
-    """pair(name, command): a Pair, made once in a module for each name. pair.measure(): those of this test, again."""
+def pair(pairs, tracers):
+    """The same; pair.measure() runs again those that this test has asked for."""
     used = {}
 
-    def make(name, command, **environment):
-        if name not in pairs:
-            pairs[name] = Pair(lambda: tmp_path_factory.mktemp("pair"), command, **environment)
-            tracers.append(pairs[name].tracer)
-        used[name] = pairs[name]
-        return pairs[name]
+    def get(name, command, **environment):
+        used[name] = pairs(name, command, **environment)
+        return used[name]
 
     def measure():
         for one in used.values():
             one.measure()
             tracers.append(one.tracer)
 
-    make.measure = measure
-    return make
+    get.measure = measure
+    return get

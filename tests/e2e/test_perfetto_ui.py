@@ -66,10 +66,10 @@ class Processor:
 
 
 @pytest.fixture(scope="module", params=FORMATS)
-def opened(request, pair, photos, page):
+def opened(request, pairs, photos, page):
     """The run, and its timeline in the page."""
     address, folder = page
-    run = pair("classify", harness.program("classify", data=photos))
+    run = pairs("classify", harness.program("classify", data=photos))
     name = f"timeline.{FORMATS[request.param]}"
     made = harness.run([harness.ANALYZE, "timeline", "--format", request.param, "-o", folder / name, run.trace.path])
     assert made.code == 0, made.stderr
