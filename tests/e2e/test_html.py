@@ -335,6 +335,21 @@ class TestPoor:
             assert chromium.problems() == []
             assert any("cut off" in text for text in texts_of(chromium, "#verdict .missing"))
 
+    def test_ends_before_what_workers_recorded(self, chromium, real, tmp_path):
+        whole, path = real.trace.path.read_bytes(), tmp_path / "early.lotus"
+        for size in range(len(whole) // 50, len(whole), len(whole) // 50):
+            path.write_bytes(whole[:size])
+            report = harness.Trace(path).report
+            if report["trace"]["missing_workers"] > 0 and not report["ops"]:
+                break
+        else:
+            pytest.fail("a worker's records are here as soon as the worker")
+        chromium.open(page_of(path, tmp_path))
+        assert chromium.problems() == []
+        for section in ("ops", "batches", "samples", "native"):
+            assert "anything that the workers recorded" in texts_of(chromium, f"#{section} .missing")[0], section
+        assert "num_workers=0" not in texts_of(chromium, "#verdict")[0]
+
     def test_no_events(self, chromium, real, tmp_path):
         whole = real.trace.path.read_bytes()
         path = tmp_path / "none.lotus"

@@ -41,7 +41,7 @@ function drawBatches() {
     return fillSection(
         'batches', 'Batches', how,
         el('div.wide',
-           missing('No batch was made while the program was traced: let it take some batches from a DataLoader.')));
+           unmade('No batch was made while the program was traced: let it take some batches from a DataLoader.')));
   const made = {name: 'made in', fill: 'var(--batch-2)', values: batchOrder.map(madeIn)};
   const wait = {name: 'wait', fill: 'var(--wait)', values: batchOrder.map(waitOf)},
         delay = {name: 'delay', fill: 'var(--receive)', values: batchOrder.map(delayOf)};

@@ -125,7 +125,7 @@ function drawNative() {
   if (report.ops.length === 0)
     return fillSection(
         'native', 'Native functions', how,
-        el('div.wide', missing('No operation was recorded, so nothing can be assigned to one.')));
+        el('div.wide', unmade('No operation was recorded, so nothing can be assigned to one.')));
   if (native.sampling.samples === 0 || native.why_no_samples)
     return fillSection(
         'native', 'Native functions', how, split,

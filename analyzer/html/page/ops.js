@@ -158,7 +158,7 @@ function drawOps() {
     return fillSection(
         'ops', 'Operations', how,
         el('div.wide',
-           missing(
+           unmade(
                'No operation was recorded: give the dataset its transforms as a list of callables (Compose), or do the work in functions below __getitem__.')));
   const wide = run.lanes.length > 14 ? '.wide' : '';
   const key = legend(ops.slice(0, 12).map(op => [op.fill, short(op.name, 40)]));

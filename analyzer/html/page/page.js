@@ -33,6 +33,9 @@ const card = (marks, title, how, ...content) =>
 
 /** Says what the trace lacks, and the remedy. */
 const missing = text => el('p.missing', text);
+/** The same of what workers do: the file may end before. */
+const unmade = text => missing(
+    report.trace.missing_workers > 0 ? 'Not in this file: it ends before anything that the workers recorded.' : text);
 
 /** A table; columns: [title, class or '', row → cell]. */
 function tableOf(rows, columns) {

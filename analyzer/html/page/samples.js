@@ -68,7 +68,7 @@ function drawSamples() {
     return fillSection(
         'samples', 'Samples', how,
         el('div.wide',
-           missing('No sample was recorded: the dataset gives whole batches (__getitems__), or none was fetched.')));
+           unmade('No sample was recorded: the dataset gives whole batches (__getitems__), or none was fetched.')));
   const c = sampleData.chosen,
         used = [...new Set(Array.from(c.op))]
                    .filter(op => op !== MISSING_SHORT)

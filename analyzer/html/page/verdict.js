@@ -107,7 +107,9 @@ function fourNumbers() {
       number(
           'busy', 'Workers busy', percentText(busy), '',
           workers.length === 0 ?
-              (report.loaders.length ? 'no worker processes: num_workers=0' : 'no DataLoader was recorded') :
+              (trace.missing_workers   ? 'what they did is not in this file' :
+               report.loaders.length ? 'no worker processes: num_workers=0' :
+                                       'no DataLoader was recorded') :
               `${loaderWorkers ?? '?'} worker${loaderWorkers === 1 ? '' : 's'} on ${trace.cores || '?'} cores`),
       number(
           'lost', 'Lost events', countText(trace.lost_events), '',
