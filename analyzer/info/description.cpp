@@ -5,6 +5,7 @@
 
 #include "model/operator_hooks.hpp"
 #include "text/json_number.hpp"
+#include "trace/loader_facts.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -58,18 +59,11 @@ Json threads_json(const Process& process) {
 Json loaders_json(const Catalog& catalog) {
   Json list = Json::array();
   for (const auto& [number, process] : catalog.processes())
-    for (const auto& [id, l] : process->loaders)
-      list.push_back({{"pid", process->pid},
-                      {"id", id},
-                      {"dataset", l.dataset},
-                      {"length", l.length < 0 ? Json() : Json(l.length)},
-                      {"workers", l.workers},
-                      {"prefetch", l.prefetch},
-                      {"batch_size", l.batch_size},
-                      {"pin_memory", l.pin_memory},
-                      {"persistent", l.persistent},
-                      {"made", l.made},
-                      {"in_order", l.in_order}});
+    for (const auto& [id, loader] : process->loaders) {
+      Json facts = {{"pid", process->pid}};
+      facts.update(loader_facts(loader));
+      list.push_back(std::move(facts));
+    }
   return list;
 }
 

@@ -91,8 +91,7 @@ void Collector::fold_quality(const Reading& reading) {
   quality.lost_events += std::max(told, reading.lost_records);
   quality.gaps += reading.gaps;
   quality.unrecorded_workers += trace_->catalog.unrecorded_workers();
-  for (const auto& [number, process] : trace_->catalog.processes())
-    quality.missing_workers += process->worker_of && !process->end && process->last_records.empty() ? 1 : 0;
+  quality.missing_workers += trace_->catalog.missing_workers();
   quality.open_spans += reading.open_spans;
   quality.truncated = quality.truncated || trace_->truncated();
   quality.interrupted = quality.interrupted || (trace_->trailer && trace_->trailer->interrupted != 0);

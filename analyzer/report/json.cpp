@@ -3,6 +3,7 @@
 #include "report/report.hpp"
 #include "report/verdict.hpp"
 #include "text/json_number.hpp"
+#include "trace/loader_facts.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -183,19 +184,7 @@ Json delay_json(const Findings& f) {
 
 Json loader_json(const LoaderFinding& finding) {
   Json json = {{"pid", finding.training->pid}};
-  if (finding.loader) {
-    const Loader& l = *finding.loader;
-    json.update({{"id", l.id},
-                 {"dataset", l.dataset},
-                 {"length", l.length < 0 ? Json() : Json(l.length)},
-                 {"workers", l.workers},
-                 {"prefetch", l.prefetch},
-                 {"batch_size", l.batch_size},
-                 {"pin_memory", l.pin_memory},
-                 {"persistent", l.persistent},
-                 {"made", l.made},
-                 {"in_order", l.in_order}});
-  }
+  if (finding.loader) json.update(loader_facts(*finding.loader));
   json["epochs"] = finding.epochs;
   json["batches"] = finding.fetch.count();
   json["waited_percent"] = number_or_null(finding.waited_percent());

@@ -38,7 +38,7 @@ void MapBuilder::add(const Trace& trace, const Profile& profile, const Reading& 
   map_.sampling.hz = std::max(map_.sampling.hz, facts.hz);
   map_.sampling.samples += facts.samples;
   map_.sampling.lost += facts.lost;
-  map_.sampling.early += facts.early;
+  map_.sampling.without_end += facts.without_end;
   map_.sampling.cut = map_.sampling.cut || facts.cut;
   map_.duration_ns += static_cast<double>(trace.clock.duration_ns(reading.whole.ticks()));
   StackNames names(trace.stacks, frames_);

@@ -104,7 +104,7 @@ Json full_map_json(const FunctionMap& map) {
                 {{"hz", map.sampling.known ? Json(map.sampling.hz) : Json(nullptr)},
                  {"samples", map.sampling.samples},
                  {"lost", map.sampling.lost},
-                 {"in_calls_without_end", map.sampling.early}}},
+                 {"in_calls_without_end", map.sampling.without_end}}},
                {"rule",
                 {{"min_samples", map.rule.min_samples},
                  {"min_share_percent", 100 * map.rule.min_share},

@@ -179,8 +179,9 @@ std::string head_text(const FunctionMap& map, const Terminal& terminal) {
   facts += fmt::format(", {} lost; {} inside of operations, of these the tracer's own {}",
                        human_count(map.sampling.lost), human_count(map.inside.samples),
                        percent(map.inside.cpu_ns > 0 ? map.tracer.cpu_ns / map.inside.cpu_ns : 0));
-  if (map.sampling.early > 0)
-    facts += fmt::format("; {} fell into calls whose end is not in the file", samples(map.sampling.early));
+  if (map.sampling.without_end > 0)
+    facts +=
+        fmt::format("; {} fell into calls whose end is not in the file", samples(map.sampling.without_end));
   const std::string rule = fmt::format(
       "Listed: native functions in which at least {} samples ended and whose share of the operation's CPU "
       "time is above {} with 97.5 % confidence (lower end of Clopper and Pearson's 95 % interval).",

@@ -49,7 +49,7 @@ OpProfile* Profile::profile_of(const Process& process, const Op* op) {
 void Profile::on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
   ++samples_;
   const auto& u = record.u;
-  early_ += u[1] != 0 && !process.has_records_until(u[0], ticks) ? 1 : 0;
+  without_end_ += u[1] != 0 && !process.has_records_until(u[0], ticks) ? 1 : 0;
   OpProfile* profile = profile_of(process, u[1] == 0 ? nullptr : process.ops.find(u[1]));
   if (profile == nullptr) return;
   // More is damage.
@@ -109,7 +109,7 @@ SamplingFacts Profile::facts(const Reading& reading) const {
   }
   facts.samples = samples_;
   facts.lost = trace_.lost_snapshots() + reading.damaged_samples;
-  facts.early = early_;
+  facts.without_end = without_end_;
   facts.cut = trace_.truncated();
   return facts;
 }

@@ -72,12 +72,12 @@ struct OpProfile {
 
 // How a trace was sampled.
 struct SamplingFacts {
-  bool known = false;         // a traced process said how
-  std::uint64_t hz = 0;       // 0: off
-  std::uint64_t samples = 0;  // that were read, whatever the filter
-  std::uint64_t lost = 0;     // no room for them, or in damaged frames
-  std::uint64_t early = 0;    // in calls whose end is not in the file
-  bool cut = false;           // the file ends too soon
+  bool known = false;             // a traced process said how
+  std::uint64_t hz = 0;           // 0: off
+  std::uint64_t samples = 0;      // that were read, whatever the filter
+  std::uint64_t lost = 0;         // no room for them, or in damaged frames
+  std::uint64_t without_end = 0;  // in calls whose end is not in the file
+  bool cut = false;               // the file ends too soon
 };
 
 class Profile : public Visitor {
@@ -105,7 +105,7 @@ class Profile : public Visitor {
   const Trace& trace_;
   ProfileFilter filter_;
   double usual_period_ = 0;  // ns, for processes whose definition is lost
-  std::uint64_t samples_ = 0, early_ = 0;
+  std::uint64_t samples_ = 0, without_end_ = 0;
   std::map<OpKey, OpProfile> ops_;
   std::set<std::string> op_names_;
   std::map<std::pair<const Process*, const Op*>, OpProfile*> slots_;  // nullptr: not wanted

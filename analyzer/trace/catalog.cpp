@@ -186,6 +186,14 @@ std::uint64_t Catalog::unrecorded_workers() const {
   return absent.size();
 }
 
+std::uint64_t Catalog::missing_workers() const {
+  const auto missing = [](const auto& numbered) {
+    const Process& process = *numbered.second;
+    return process.worker_of && !process.end && process.last_records.empty();
+  };
+  return static_cast<std::uint64_t>(std::count_if(processes_.begin(), processes_.end(), missing));
+}
+
 // Of the links to a process's pid, which others may have had before it, the one nearest to its birth.
 const Catalog::Link* Catalog::nearest_link(const Process& process) const {
   const auto found = links_.find(process.pid);

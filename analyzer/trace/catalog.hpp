@@ -175,6 +175,8 @@ class Catalog {
 
   // Worker processes that a training process started and that recorded nothing, as without shared memory.
   std::uint64_t unrecorded_workers() const;
+  // Those that have begun, but the file ends before their first record.
+  std::uint64_t missing_workers() const;
 
   const std::map<std::uint32_t, std::unique_ptr<Process>>& processes() const { return processes_; }
   std::size_t op_count() const { return ops_.size(); }

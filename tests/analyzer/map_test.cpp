@@ -445,7 +445,7 @@ TEST_CASE(
   REQUIRE(cut.ops.size() == 1);
   CHECK(cut.ops[0].all.samples == 11);  // what runs at the end of the file is shown all the same
   CHECK(cut.outside.samples == 6);
-  CHECK(cut.sampling.early == 5);
+  CHECK(cut.sampling.without_end == 5);
   CHECK(map_text(cut, Terminal{.width = 400}).find("5 samples fell into calls whose end") !=
         std::string::npos);
   CHECK(full_map_json(cut)["sampling"]["in_calls_without_end"] == 5);
@@ -460,6 +460,6 @@ TEST_CASE(
   CHECK(costs_of(run.made.bytes) == 6);
   // Of a process that has ended all is here.
   run.made.close();
-  CHECK(map_of(run.made.bytes).sampling.early == 0);
+  CHECK(map_of(run.made.bytes).sampling.without_end == 0);
   CHECK(costs_of(run.made.bytes) == 11);
 }

@@ -10,6 +10,10 @@
 #include "support/snapshots.hpp"
 #include "support/temporary.hpp"
 
+// It is interrupted there.
+#define AT_ITS_END "int3"
+#include "../programs/native/at_its_end.c"
+
 using namespace lotus;
 using namespace lotus::test;
 
@@ -45,55 +49,20 @@ SnapshotParts nested_snapshot() {
   return parts;
 }
 
-// A function that is interrupted behind the last of its instructions that takes its caller's registers off
-// the stack. Of rbp its unwind entry says there, as GCC's do, where it was; its caller cannot be left
-// without.
-asm(R"(
-.pushsection .text
-.type lotus_test_at_its_end, @function
-lotus_test_at_its_end:
-  .cfi_startproc
-  push %rbp
-  .cfi_def_cfa_offset 16
-  .cfi_offset %rbp, -16
-  xor %ebp, %ebp
-  pop %rbp
-  .cfi_def_cfa_offset 8
-  int3
-  ret
-  .cfi_endproc
-.size lotus_test_at_its_end, . - lotus_test_at_its_end
-.type lotus_test_framed, @function
-lotus_test_framed:
-  .cfi_startproc
-  push %rbp
-  .cfi_def_cfa_offset 16
-  .cfi_offset %rbp, -16
-  mov %rsp, %rbp
-  .cfi_def_cfa_register %rbp
-  sub $64, %rsp
-  call lotus_test_at_its_end
-  leave
-  .cfi_def_cfa %rsp, 8
-  ret
-  .cfi_endproc
-.size lotus_test_framed, . - lotus_test_framed
-.popsection
-)");
-extern "C" void lotus_test_framed();
+extern "C" void with_a_frame();
 
 SnapshotParts interrupted;
 
 extern "C" [[gnu::noinline]] void lotus_test_interrupts() {
   interrupted.stack.resize(kMaxStackBytes);
-  struct sigaction action {
-  }, before{};
+  struct sigaction action {};
+  struct sigaction before {};
   action.sa_sigaction = [](int, siginfo_t*, void* context) {
     take_snapshot(*static_cast<const ucontext_t*>(context), interrupted);
   };
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, &before);
-  lotus_test_framed();
+  with_a_frame();
   sigaction(SIGTRAP, &before, nullptr);
 }
 
@@ -159,7 +128,7 @@ TEST_CASE("a function that has taken its caller's registers off the stack alread
   lotus_test_interrupts();
   auto samples = samples_of({interrupted.bytes()});
   REQUIRE(samples.size() == 1);
-  CHECK(samples[0].innermost(3) == "lotus_test_at_its_end < lotus_test_framed < lotus_test_interrupts");
+  CHECK(samples[0].innermost(3) == "at_its_end < with_a_frame < lotus_test_interrupts");
   CHECK(samples[0].flags == 0);
   // What lies in another page than the stack pointer is not copied; nothing is guessed in its place.
   const std::uint64_t below = interrupted.header.registers[kRegisterRsp] - interrupted.header.stack_start;
@@ -168,7 +137,7 @@ TEST_CASE("a function that has taken its caller's registers off the stack alread
                           interrupted.stack.begin() + static_cast<std::ptrdiff_t>(below));
   samples = samples_of({interrupted.bytes()});
   REQUIRE(samples.size() == 1);
-  CHECK(samples[0].innermost(9) == "lotus_test_at_its_end < lotus_test_framed");
+  CHECK(samples[0].innermost(9) == "at_its_end < with_a_frame");
   CHECK(samples[0].flags == kCutUnwind);
 }
 

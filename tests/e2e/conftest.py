@@ -14,7 +14,6 @@ import truth_reader  # noqa: E402
 # A shell gives its background jobs an ignored SIGINT, and they their children; programs are run as from a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-
 RUNS = 3  # of a test whose times do not agree
 
 
@@ -84,16 +83,17 @@ def tracer(tmp_path, tracers):
 class Pair:
     """The same program without (`bare`) and with the tracer (`traced`), and what each says of itself."""
 
-    def __init__(self, place, command, **environment):
+    def __init__(self, place, tracers, command, **environment):
         """`place`: makes an empty directory."""
-        self._run = place, command, environment
+        self._run = place, tracers, command, environment
         self.measure()
 
     def measure(self):
         """Runs both; all that was known of them before is forgotten."""
-        place, command, environment = self._run
+        place, tracers, command, environment = self._run
         directory = place()
         self.tracer = harness.Tracer(directory)
+        tracers.append(self.tracer)
         self.bare = harness.run([*command, "--truth", directory / "bare"], **environment)
         self.traced, self.trace = self.tracer.trace([*command, "--truth", directory / "truth"], **environment)
         self.truth = truth_reader.read(directory / "truth")
@@ -106,15 +106,14 @@ def pairs(tmp_path_factory, tracers):
 
     def make(name, command, **environment):
         if name not in made:
-            made[name] = Pair(lambda: tmp_path_factory.mktemp("pair"), command, **environment)
-            tracers.append(made[name].tracer)
+            made[name] = Pair(lambda: tmp_path_factory.mktemp("pair"), tracers, command, **environment)
         return made[name]
 
     return make
 
 
 @pytest.fixture
-def pair(pairs, tracers):
+def pair(pairs):
     """The same; pair.measure() runs again those that this test has asked for."""
     used = {}
 
@@ -125,7 +124,6 @@ def pair(pairs, tracers):
     def measure():
         for one in used.values():
             one.measure()
-            tracers.append(one.tracer)
 
     get.measure = measure
     return get

@@ -1,10 +1,14 @@
-// A function that spends its time behind the instruction that takes its caller's rbp off the stack. Its unwind entry
-// still says, as GCC's do at a function's end, that rbp lies there: by then below the stack pointer. Its caller's frame
-// cannot be found without that rbp.
+// A function that does AT_ITS_END (assembly; default: as many rounds as it is told) behind the instruction that takes its
+// caller's rbp off the stack. Its unwind entry still says, as GCC's do at a function's end, that rbp lies there: by then
+// below the stack pointer. Its caller's frame cannot be found without that rbp.
+#ifndef AT_ITS_END
+#define AT_ITS_END "1: dec %rdi; jnz 1b"
+#endif
+
 __asm__(R"(
-  .text
-  .type spin_at_its_end, @function
-spin_at_its_end:
+  .pushsection .text
+  .type at_its_end, @function
+at_its_end:
   .cfi_startproc
   push %rbp
   .cfi_def_cfa_offset 16
@@ -12,12 +16,10 @@ spin_at_its_end:
   xor %ebp, %ebp
   pop %rbp
   .cfi_def_cfa_offset 8
-1:
-  dec %rdi
-  jnz 1b
+)" AT_ITS_END R"(
   ret
   .cfi_endproc
-  .size spin_at_its_end, . - spin_at_its_end
+  .size at_its_end, . - at_its_end
   .globl with_a_frame
   .type with_a_frame, @function
 with_a_frame:
@@ -28,10 +30,11 @@ with_a_frame:
   mov %rsp, %rbp
   .cfi_def_cfa_register %rbp
   sub $64, %rsp
-  call spin_at_its_end
+  call at_its_end
   leave
   .cfi_def_cfa %rsp, 8
   ret
   .cfi_endproc
   .size with_a_frame, . - with_a_frame
+  .popsection
 )");
