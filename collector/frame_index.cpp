@@ -14,7 +14,7 @@ std::string directory_of(const std::string& path) {
   return directory.empty() ? "." : directory;
 }
 
-std::span<const std::uint8_t> bytes_of(std::span<const IndexEntry> entries) {
+std::span<const std::uint8_t> entry_bytes(std::span<const IndexEntry> entries) {
   return {reinterpret_cast<const std::uint8_t*>(entries.data()), entries.size_bytes()};
 }
 
@@ -51,7 +51,7 @@ void FrameIndex::put_by() {
   const std::size_t whole = recent_.size() / kIndexBlock * kIndexBlock;
   if (whole == 0) return;
   if (!file_) file_.reset(open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  const auto bytes = bytes_of(std::span(recent_).first(whole));
+  const auto bytes = entry_bytes(std::span(recent_).first(whole));
   if (!file_ || !write_at(file_.get(), bytes, in_file_ * sizeof(IndexEntry))) return;
   in_file_ += whole;
   recent_.erase(recent_.begin(), recent_.begin() + static_cast<std::ptrdiff_t>(whole));

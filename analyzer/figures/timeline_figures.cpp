@@ -5,12 +5,11 @@
 
 #include "figures/figures.hpp"
 #include "text/escape.hpp"
+#include "text/units.hpp"
 #include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {
-
-constexpr double kNsPerMs = 1e6;
 
 const RunData& only(const std::vector<RunData>& runs) {
   if (runs.size() != 1) throw WrongUsage("this figure shows one trace; name one");

@@ -1,4 +1,5 @@
 #include "html/flames.hpp"
+#include "text/units.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -9,8 +10,6 @@ namespace lotus::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kNsPerUs = 1000;
 
 struct Node {
   FrameId frame = 0;

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "text/units.hpp"
+
 namespace lotus::analyzer {
-namespace {
-
-constexpr double kNsPerMs = 1e6;
-
-}  // namespace
 
 void OpTimes::begin(const Trace& trace) {
   trace_ = &trace;

@@ -9,8 +9,6 @@
 namespace lotus::analyzer::lotustrace {
 namespace {
 
-using What = Step::What;
-
 // A stay in __next__.
 struct Stay {
   std::int64_t start, got, end;
@@ -71,7 +69,8 @@ class Steps {
     for (std::size_t i = 0; i < stays.size(); ++i) add_stay(stays[i], i);
     for (const auto& [number, batch] : epoch_.batches) {
       if (batch.out_of_order()) add_arrival(batch.wait->start, number, stays);
-      if (batch.queued) add(What::queued, batch.queued->start, number, stay_at(batch.queued->start, stays));
+      if (batch.queued)
+        add(Step::What::queued, batch.queued->start, number, stay_at(batch.queued->start, stays));
     }
     std::stable_sort(ordered_.begin(), ordered_.end(), [](const Ordered& a, const Ordered& b) {
       return std::tuple(a.step.at, a.stay, a.step.what) < std::tuple(b.step.at, b.stay, b.step.what);
@@ -92,20 +91,21 @@ class Steps {
     return static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, after - stays.begin() - 1));
   }
 
-  void add(What what, std::int64_t at, std::uint64_t batch, std::size_t stay, std::uint64_t expected = 0) {
+  void add(Step::What what, std::int64_t at, std::uint64_t batch, std::size_t stay,
+           std::uint64_t expected = 0) {
     ordered_.push_back(
         {{what, at, {name_.iterator, name_.reset, batch}, expected, inline_fetch_, std::nullopt, INT64_MAX},
          stay});
   }
 
   void add_stay(const Stay& stay, std::size_t number) {
-    add(What::enter, stay.start, stay.batch, number);
-    if (stay.waited && !inline_fetch_) add(What::got, stay.got, stay.batch, number, stay.batch);
+    add(Step::What::enter, stay.start, stay.batch, number);
+    if (stay.waited && !inline_fetch_) add(Step::What::got, stay.got, stay.batch, number, stay.batch);
     if (inline_fetch_) {
-      add(What::fetch, stay.start, stay.batch, number);
+      add(Step::What::fetch, stay.start, stay.batch, number);
       ordered_.back().step.until = stay.end;
     }
-    add(stay.consumed ? What::leave : What::abandon, stay.end, stay.batch, number);
+    add(stay.consumed ? Step::What::leave : Step::What::abandon, stay.end, stay.batch, number);
   }
 
   void add_arrival(std::int64_t at, std::uint64_t batch, const std::vector<Stay>& stays) {
@@ -113,20 +113,21 @@ class Steps {
     const bool inside =
         !stays.empty() && stays[stay].waited && stays[stay].start <= at && at <= stays[stay].got;
     if (inside)
-      add(What::arrive, at, batch, stay, stays[stay].batch);
+      add(Step::What::arrive, at, batch, stay, stays[stay].batch);
     else
-      add(What::lone, at, batch, stay);
+      add(Step::What::lone, at, batch, stay);
   }
 
   // With Queued records it is known how many batches were on their way.
   std::vector<Step> counted() {
     const bool known = std::any_of(ordered_.begin(), ordered_.end(),
-                                   [](const Ordered& one) { return one.step.what == What::queued; });
+                                   [](const Ordered& one) { return one.step.what == Step::What::queued; });
     std::int64_t outstanding = 0;
     std::vector<Step> steps;
     for (auto& [step, stay] : ordered_) {
-      if (step.what == What::queued) ++outstanding;
-      const bool received = step.what == What::arrive || step.what == What::got || step.what == What::lone;
+      if (step.what == Step::What::queued) ++outstanding;
+      const bool received =
+          step.what == Step::What::arrive || step.what == Step::What::got || step.what == Step::What::lone;
       if (received) --outstanding;
       if (known) step.outstanding = static_cast<std::uint64_t>(std::max<std::int64_t>(0, outstanding));
       steps.push_back(step);

@@ -1,14 +1,12 @@
 #include <nlohmann/json.hpp>
 
 #include "ranks/ranks.hpp"
+#include "text/units.hpp"
 
 namespace lotus::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kNsPerMs = 1e6;
-constexpr double kNsPerS = 1e9;
 
 Json mean_ms(const Durations& durations) {
   return durations.count == 0 ? Json(nullptr) : Json(durations.mean() / kNsPerMs);

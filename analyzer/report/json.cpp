@@ -3,15 +3,13 @@
 #include "report/report.hpp"
 #include "report/verdict.hpp"
 #include "text/json_number.hpp"
+#include "text/units.hpp"
 #include "trace/loader_facts.hpp"
 
 namespace lotus::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kNsPerMs = 1e6;
-constexpr double kNsPerS = 1e9;
 
 // STATS, in ms; all null where there are no values.
 Json stats_of(const Series& series) {

@@ -51,9 +51,9 @@ std::optional<Number> number_of(std::string text) {
   return known ? std::optional(number) : std::nullopt;
 }
 
-class Table {
+class CounterTable {
  public:
-  Table(const std::string& path, std::vector<CsvRow> rows) : path_(path), rows_(std::move(rows)) {
+  CounterTable(const std::string& path, std::vector<CsvRow> rows) : path_(path), rows_(std::move(rows)) {
     if (rows_.empty()) fail(1, "is empty");
     const auto& heading = rows_.front().cells;
     for (std::size_t i = 0; i < heading.size(); ++i) {
@@ -162,7 +162,7 @@ bool is_cpu_time(const std::string& name) {
 
 std::vector<Counter> read_counters(const std::string& path,
                                    const std::function<void(const std::string&)>& say) {
-  return Table(path, parse_csv(read_text(path, "a profiler's table"))).counters(say);
+  return CounterTable(path, parse_csv(read_text(path, "a profiler's table"))).counters(say);
 }
 
 }  // namespace lotus::analyzer

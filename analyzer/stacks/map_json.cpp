@@ -3,13 +3,12 @@
 
 #include "stacks/map_views.hpp"
 #include "text/json_number.hpp"
+#include "text/units.hpp"
 
 namespace lotus::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kNsPerS = 1e9;
 
 Json tally_json(const Tally& tally) {
   return {{"samples", tally.samples}, {"cpu_s", tally.cpu_ns / kNsPerS}};

@@ -11,8 +11,6 @@
 namespace lotus::analyzer {
 namespace {
 
-constexpr double kNsPerMs = 1e6, kNsPerS = 1e9;
-
 std::string for_people(const DataTable::Cell& cell, Unit unit) {
   if (cell.is_null()) return "-";
   if (cell.is_string()) {

@@ -6,6 +6,8 @@
 
 namespace lotus::analyzer {
 
+inline constexpr double kNsPerUs = 1e3, kNsPerMs = 1e6, kNsPerS = 1e9;
+
 // "850 ns", "61.2 µs", "4.76 ms", "12.3 s", "7.5 min", "2.1 h". Negative ones keep their sign.
 std::string human_time(double ns);
 // "812 B", "4.1 KiB", "2.3 GiB".

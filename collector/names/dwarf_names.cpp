@@ -9,7 +9,7 @@
 namespace lotus::collector {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxInlineDepth = 64;
 
 bool holds_functions(int tag) {
   return tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
@@ -27,7 +27,7 @@ std::uint64_t number(Dwarf_Die& die, unsigned attribute) {
 // The inlined function at `address` among the children of `die`, however many blocks it lies in.
 bool inlined_at(Dwarf_Die& die, std::uint64_t address, Dwarf_Die& found, int depth) {
   Dwarf_Die child;
-  if (depth > kMaxDepth || dwarf_child(&die, &child) != 0) return false;
+  if (depth > kMaxInlineDepth || dwarf_child(&die, &child) != 0) return false;
   do {
     const int tag = dwarf_tag(&child);
     if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) continue;
@@ -67,7 +67,7 @@ Dwarf_Die* DwarfNames::smallest(Extents& extents, std::uint64_t address) {
   auto at = std::upper_bound(extents.begin(), extents.end(), address,
                              [](std::uint64_t value, const Extent& extent) { return value < extent.begin; });
   Extent* best = nullptr;
-  for (int back = 0; back < kMaxDepth && at != extents.begin(); ++back) {
+  for (int back = 0; back < kMaxInlineDepth && at != extents.begin(); ++back) {
     --at;
     if (address < at->end && (best == nullptr || at->end - at->begin < best->end - best->begin)) best = &*at;
   }
@@ -76,7 +76,7 @@ Dwarf_Die* DwarfNames::smallest(Extents& extents, std::uint64_t address) {
 
 void DwarfNames::add_functions(Extents& extents, Dwarf_Die& parent, int depth) {
   Dwarf_Die child;
-  if (depth > kMaxDepth || dwarf_child(&parent, &child) != 0) return;
+  if (depth > kMaxInlineDepth || dwarf_child(&parent, &child) != 0) return;
   do {
     const int tag = dwarf_tag(&child);
     if (tag == DW_TAG_subprogram) add(extents, child);
@@ -127,7 +127,8 @@ std::vector<NamedFrame> DwarfNames::find(std::uint64_t address, const char* symb
   // Outermost first: what is inlined lies inside of what it is inlined into.
   std::vector<Dwarf_Die> scopes{*function};
   Dwarf_Die inner;
-  while (scopes.size() < kMaxDepth && inlined_at(scopes.back(), address, inner, 0)) scopes.push_back(inner);
+  while (scopes.size() < kMaxInlineDepth && inlined_at(scopes.back(), address, inner, 0))
+    scopes.push_back(inner);
   int line = 0;
   Dwarf_Line* row = dwarf_getsrc_die(unit, address);
   if (row != nullptr) dwarf_lineno(row, &line);

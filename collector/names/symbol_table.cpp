@@ -18,7 +18,7 @@ struct Rank {
   std::size_t underscores, length;
 };
 
-struct Candidate {
+struct SymbolName {
   SymbolTable::Symbol symbol;
   Rank rank;
 };
@@ -30,8 +30,8 @@ Rank rank_of(const GElf_Sym& symbol, const char* name) {
   return {type == STT_NOTYPE ? 1 : 0, order, std::strspn(name, "_"), std::strlen(name)};
 }
 
-bool before(const Candidate& a, const Candidate& b) {
-  const auto key = [](const Candidate& c) {
+bool before(const SymbolName& a, const SymbolName& b) {
+  const auto key = [](const SymbolName& c) {
     return std::make_tuple(c.symbol.begin, c.rank.kind, c.rank.binding, c.rank.underscores, c.rank.length,
                            std::string_view(c.symbol.name));
   };
@@ -58,7 +58,7 @@ NameSource source_of(Elf* elf) {
 }  // namespace
 
 SymbolTable::SymbolTable(Dwfl_Module* module) {
-  std::vector<Candidate> all;
+  std::vector<SymbolName> all;
   std::map<Elf*, NameSource> sources;
   const int count = dwfl_module_getsymtab(module);
   for (int i = 1; i < count; ++i) {
@@ -73,7 +73,7 @@ SymbolTable::SymbolTable(Dwfl_Module* module) {
     all.push_back({{address, address + symbol.st_size, name, source->second}, rank_of(symbol, name)});
   }
   std::sort(all.begin(), all.end(), before);
-  for (const Candidate& candidate : all) {
+  for (const SymbolName& candidate : all) {
     if (symbols_.empty() || symbols_.back().begin != candidate.symbol.begin)
       symbols_.push_back(candidate.symbol);
     else
