@@ -19,9 +19,9 @@
 #include <thread>
 #include <vector>
 
-#include "config.hpp"
-#include "recorder.hpp"
-#include "session.hpp"
+#include "life/config.hpp"
+#include "life/session.hpp"
+#include "record/recorder.hpp"
 
 namespace {
 

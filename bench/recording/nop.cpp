@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "cpython.hpp"
+#include "python/cpython.hpp"
 
 namespace {
 

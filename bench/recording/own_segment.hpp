@@ -6,10 +6,10 @@
 
 #include <lotus/ring.hpp>
 
-#include "config.hpp"
-#include "recorder.hpp"
-#include "sampler.hpp"
-#include "session.hpp"
+#include "life/config.hpp"
+#include "life/session.hpp"
+#include "record/recorder.hpp"
+#include "sampling/sampler.hpp"
 
 // In a directory of its own under /dev/shm; both are gone at the end of its life. One at a time.
 class OwnSegment {
@@ -22,7 +22,7 @@ class OwnSegment {
     setenv("LOTUS_OUTPUT", "/dev/null", 1);
     lotus::read_config();
     lotus::choose_clock();
-    if (samples == Samples::yes) lotus::want_samples();
+    if (samples == Samples::yes) lotus::want_samples(lotus::config.sampling);
     lotus::leave(lotus::enter<lotus::Kind::fetch>(0, 0, 0), lotus::Kind::leave);
   }
   ~OwnSegment() {

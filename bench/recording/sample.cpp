@@ -17,11 +17,11 @@
 #include <lotus/ring.hpp>
 #include <vector>
 
-#include "evaluator.hpp"
 #include "own_segment.hpp"
-#include "sampler.hpp"
-#include "signals.hpp"
-#include "thread_clocks.hpp"
+#include "python/python_calls.hpp"
+#include "sampling/sampler.hpp"
+#include "sampling/thread_timers.hpp"
+#include "system/signal_actions.hpp"
 
 namespace {
 
@@ -109,9 +109,9 @@ void drain(lotus::RingReader& reader, Taken& taken) {
     calls[i] = {i + 1 < kPythonFrames ? &calls[i + 1] : nullptr, &calls[i], 1};
   auto* stack = static_cast<volatile char*>(__builtin_alloca(bytes));
   for (std::size_t i = 0; i < bytes; ++i) stack[i] = static_cast<char>(i);
-  lotus::here.calls = calls;
+  lotus::python_thread.calls = calls;
   const double ns = signals(count, info, reader, taken);
-  lotus::here.calls = nullptr;
+  lotus::python_thread.calls = nullptr;
   lotus::leave(span, lotus::Kind::leave);
   return ns;
 }

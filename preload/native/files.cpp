@@ -9,7 +9,7 @@
 
 #include "native/hooks.hpp"
 #include "native/symbols.hpp"
-#include "pipeline.hpp"
+#include "python/sample_file.hpp"
 
 namespace lotus {
 namespace {
@@ -22,6 +22,11 @@ enum Symbol : std::size_t {
 #define LOTUS_SYMBOL(symbol, hook, rule) k_##symbol,
   LOTUS_FILE_SYMBOLS(LOTUS_SYMBOL)
 #undef LOTUS_SYMBOL
+};
+constexpr HookName kHookNames[] = {
+#define LOTUS_HOOK(name) {#name, "libc.so.6"},
+    LOTUS_FILE_HOOKS(LOTUS_HOOK)
+#undef LOTUS_HOOK
 };
 enum Hook : HookId {
   k_none_hook,
@@ -116,6 +121,7 @@ template <std::size_t S, HookId H, Rule R>
 }  // namespace
 
 void find_real_files() {
+  add_first_hooks(kHookNames, std::size(kHookNames));
   for (std::size_t i = 0; i < std::size(kNames); ++i)
     real[i] = reinterpret_cast<Function>(dlsym(RTLD_NEXT, kNames[i]));
 }

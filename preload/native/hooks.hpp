@@ -6,23 +6,13 @@
 // time is not.
 #pragma once
 
-#include <string_view>
-
-#include "recorder.hpp"
+#include "record/hook_names.hpp"
+#include "record/recorder.hpp"
 
 namespace lotus {
 
 // An integer or a pointer in a register: all that the functions hooked here take and return.
 using Word = std::uintptr_t;
-
-// Makes a hook. `name`, `library`: copied. 0: no room for one more. Thread safe.
-HookId add_hook(std::string_view name, std::string_view library);
-
-// In a forked child: all are to be defined anew.
-void forget_hooks();
-
-// What comes after the last slash.
-std::string_view base_name(std::string_view path);
 
 constexpr bool counts_native(Kind kind) {
   return kind == Kind::op || kind == Kind::sample || kind == Kind::samples || kind == Kind::fetch;
@@ -30,10 +20,10 @@ constexpr bool counts_native(Kind kind) {
 
 // This thread's recorder while its innermost open span is one of the pipeline; else nullptr.
 inline Thread* counting_thread() {
-  Thread* thread = local.thread;
+  Thread* thread = this_thread.recorder;
   if (thread == nullptr) [[likely]]
     return nullptr;
-  if (process.off || local.generation != process.generation || thread->depth == 0) return nullptr;
+  if (process.off || this_thread.generation != process.generation || thread->depth == 0) return nullptr;
   return counts_native(thread->spans[thread->depth - 1].kind) ? thread : nullptr;
 }
 
@@ -52,7 +42,7 @@ inline OpenCall count_call(Thread& thread, HookId hook) {
 
 // Whether the span for which it was counted is this thread's innermost one, and its total still there.
 inline bool still_counts(const OpenCall& call) {
-  const Thread* thread = local.thread;  // a forked child has none, or one of its own
+  const Thread* thread = this_thread.recorder;  // a forked child has none, or one of its own
   return call.total != nullptr && thread != nullptr && thread->depth == depth_in(call.key) &&
          thread->native.holds(call.total, call.key);
 }

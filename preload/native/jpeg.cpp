@@ -6,8 +6,9 @@
 
 #include "native/hooks.hpp"
 #include "native/line_times.hpp"
-#include "native/loaded.hpp"
 #include "native/symbols.hpp"
+#include "system/files.hpp"
+#include "system/loaded.hpp"
 
 namespace lotus {
 namespace {

@@ -3,10 +3,11 @@
 #include <cstring>
 #include <iterator>
 
-#include "classify.hpp"
-#include "method_table.hpp"
 #include "native/hooks.hpp"
-#include "native/loaded.hpp"
+#include "python/method_table.hpp"
+#include "python/objects.hpp"
+#include "system/files.hpp"
+#include "system/loaded.hpp"
 
 namespace lotus {
 namespace {

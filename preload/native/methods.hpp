@@ -1,7 +1,7 @@
 // C methods of extension modules that are counted: which they are, a row for each type or module.
 #pragma once
 
-#include "cpython.hpp"
+#include "python/cpython.hpp"
 
 namespace lotus {
 

@@ -38,7 +38,7 @@
   S(tj3DecompressHeader) S(tj3Decompress8) S(tj3Decompress12) S(tj3Decompress16)                           \
   S(tj3DecompressToYUV8) S(tj3DecompressToYUVPlanes8)
 
-// S(symbol, rule): what libc's functions for signals are given, and those that replace the program; see signals.cpp.
+// S(symbol, rule): what libc's functions for signals are given; see program_signals.cpp.
 #define LOTUS_SIGNAL_SYMBOLS(S)                                                                            \
   S(sigaction, action) S(__sigaction, action)                                                              \
   S(signal, handler) S(bsd_signal, handler) S(sysv_signal, handler) S(__sysv_signal, handler)              \
@@ -46,12 +46,11 @@
   S(sigwait, wait_number) S(sigwaitinfo, wait_info) S(sigtimedwait, wait_time)                             \
   S(sigpending, pending) S(sigaltstack, alternate) S(signalfd, descriptor)                      \
   S(sigsuspend, masked<0>) S(__sigsuspend, masked<0>) S(ppoll, masked<3>) S(__ppoll_chk, masked<3>)        \
-  S(pselect, masked<5>) S(epoll_pwait, masked<4>) S(epoll_pwait2, masked<4>)              \
-  S(execv, replaced) S(execve, replaced) S(execvp, replaced) S(execvpe, replaced) S(fexecve, replaced)     \
-  S(execveat, replaced)
+  S(pselect, masked<5>) S(epoll_pwait, masked<4>) S(epoll_pwait2, masked<4>)
 
-// S(symbol): what ends a process; see exits.cpp.
+// S(symbol): what ends a process, and what replaces its program, with at most five arguments; see life/exits.cpp.
 #define LOTUS_EXIT_SYMBOLS(S) S(_exit) S(_Exit)
+#define LOTUS_EXEC_SYMBOLS(S) S(execv) S(execve) S(execvp) S(execvpe) S(fexecve) S(execveat)
 
 // S(symbol): what starts a thread; see threads.cpp.
 #define LOTUS_THREAD_SYMBOLS(S) S(pthread_create)

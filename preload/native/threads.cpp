@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "alternate_stack.hpp"
 #include "native/symbols.hpp"
-#include "sampler.hpp"
+#include "sampling/sampler.hpp"
+#include "system/alternate_stack.hpp"
 
 namespace lotus {
 namespace {

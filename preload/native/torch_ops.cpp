@@ -3,11 +3,11 @@
 #include <cstring>
 #include <iterator>
 
-#include "clock.hpp"
-#include "config.hpp"
-#include "mappings.hpp"
 #include "native/hooks.hpp"
-#include "native/loaded.hpp"
+#include "system/clock.hpp"
+#include "system/files.hpp"
+#include "system/loaded.hpp"
+#include "system/mappings.hpp"
 
 namespace lotus {
 namespace {
@@ -30,6 +30,7 @@ struct Torch {
   char library[64];
 };
 constinit Torch torch{};
+constinit TorchOpsLevel chosen_level = TorchOpsLevel::automatic;
 enum class Search : std::uint8_t { open, failed, found };
 constinit Search search = Search::open;
 
@@ -146,7 +147,7 @@ void* operator_starts(void** context, const void* function) {
   Running& running = nested.running[level];
   running.call.total = nullptr;
   Thread* thread = counting_thread();
-  if (thread == nullptr || (level > 0 && config.torch_ops != TorchOpsLevel::all)) return context;
+  if (thread == nullptr || (level > 0 && chosen_level != TorchOpsLevel::all)) return context;
   const HookId hook = hook_of(torch.name(function));
   if (hook == 0) return context;
   running.call = count_call(*thread, hook);
@@ -198,12 +199,14 @@ bool find_torch() {
 
 }  // namespace
 
+void choose_torch_ops(TorchOpsLevel level) { chosen_level = level; }
+
 TorchOps::TorchOps(std::uint64_t iterator) {
-  if (config.torch_ops == TorchOpsLevel::off || process.off) return;
+  if (chosen_level == TorchOpsLevel::off || process.off) return;
   nesting.depth = 0;  // one that began here may have ended in another thread
   if (nesting.observed) return;
   if (!find_torch()) return;
-  const bool automatic = config.torch_ops == TorchOpsLevel::automatic;
+  const bool automatic = chosen_level == TorchOpsLevel::automatic;
   spared_ = automatic && spare_batch(iterator);
   if (spared_) return;
   Callback callback{operator_starts, operator_ends, 1.0, {true}, false, false, false};
@@ -225,7 +228,7 @@ TorchOps::~TorchOps() {
 }
 
 void find_torch_ops() {
-  if (config.torch_ops != TorchOpsLevel::off && !process.off) find_torch();
+  if (chosen_level != TorchOpsLevel::off && !process.off) find_torch();
 }
 
 }  // namespace lotus

@@ -5,6 +5,13 @@
 
 namespace lotus {
 
+// Which operators are counted inside a pipeline's spans: none, those of the top level in as many batches as
+// cost next to nothing, those of the top level in all batches, all.
+enum class TorchOpsLevel { off, automatic, top, all };
+
+// Before any is observed; automatic if it is not called.
+void choose_torch_ops(TorchOpsLevel level);
+
 // While one exists, operators of this thread are observed; unless asked for otherwise (LOTUS_TORCH_OPS), only
 // in as many batches as cost next to nothing. Needs no GIL. Does nothing where libtorch is not loaded, or too
 // unlike those that are known.

@@ -5,8 +5,9 @@
 #include <iterator>
 
 #include "native/hooks.hpp"
-#include "native/loaded.hpp"
 #include "native/symbols.hpp"
+#include "system/files.hpp"
+#include "system/loaded.hpp"
 
 namespace lotus {
 namespace {

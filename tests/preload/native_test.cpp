@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "native/loaded.hpp"
-#include "native/totals.hpp"
+#include "record/native_totals.hpp"
+#include "system/loaded.hpp"
 
 namespace lotus {
 namespace {

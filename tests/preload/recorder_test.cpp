@@ -1,5 +1,6 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "recorder.hpp"
+#include "record/recorder.hpp"
+#include "record/paths.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -14,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "config.hpp"
-#include "session.hpp"
+#include "life/config.hpp"
+#include "life/first_event.hpp"
 
 using namespace lotus;
 
@@ -240,7 +241,7 @@ TEST_CASE("a forked child makes its own segment and never closes its parent's sp
     const std::uint32_t used = process.segment.slots[0].used;
     const pid_t child = fork();
     if (child == 0) {
-      forget_parent();
+      become_child();
       leave(span, Kind::leave);
       const bool untouched = process.segment.header == nullptr;
       leave(enter<Kind::op>(1), Kind::leave);

@@ -1,0 +1,204 @@
+#include "life/autostart.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <lotus/segment.hpp>
+
+#include "life/config.hpp"
+#include "life/session.hpp"
+#include "record/process.hpp"
+#include "system/clock.hpp"
+#include "system/identity.hpp"
+#include "system/log.hpp"
+#include "system/signal_actions.hpp"
+
+extern char** environ;
+
+namespace lotus {
+namespace {
+
+constexpr std::size_t kStackBytes = 64 * 1024;
+constexpr std::size_t kMaxEnvironment = 4096;
+constexpr std::uint64_t kUntilItReads = 3'000'000'000;  // ns
+
+// Everything the children need, made before they exist: they share our memory and may not allocate.
+struct Launch {
+  char program[kPathBytes];
+  char* arguments[6];
+  char* environment[kMaxEnvironment];
+  alignas(16) char outer_stack[kStackBytes];
+  alignas(16) char inner_stack[kStackBytes];
+  bool executed;
+};
+constinit Launch launch{};
+constinit char library[PATH_MAX] = {};
+constinit std::uint64_t started_ns = 0;  // when a collector was started that is still to be looked for
+
+// After unshare(CLONE_NEWPID) the next child is the first process of a new namespace, and when it ends,
+// nothing can be started there any more: that child must be one of the program. And a collector that lives in
+// such a namespace dies with its first process; where /proc is still that of the old one, it can be told.
+bool leaves_namespace() {
+  struct stat own {};
+  struct stat next {};
+  if (stat("/proc/self/ns/pid", &own) != 0) return false;  // no /proc: nothing is known
+  if (own_identity().pid != static_cast<std::uint32_t>(getpid())) return true;
+  return stat("/proc/self/ns/pid_for_children", &next) != 0 || own.st_ino != next.st_ino;
+}
+
+bool find_program() {
+  const char* slash = std::strrchr(library, '/');
+  if (slash == nullptr) return false;
+  const int length = static_cast<int>(slash - library);
+  for (const char* relative : {"", "/../bin", "/../../bin"}) {
+    std::snprintf(launch.program, sizeof launch.program, "%.*s%s/lotus-collector", length, library, relative);
+    if (access(launch.program, X_OK) == 0) return true;
+  }
+  return false;
+}
+
+void prepare_arguments() {
+  static constinit char autostart[] = "--autostart";
+  static constinit char directory[] = "--dir";
+  int n = 0;
+  launch.arguments[n++] = launch.program;
+  launch.arguments[n++] = autostart;
+  if (config.directory != nullptr) {  // else it watches all the usual places
+    launch.arguments[n++] = directory;
+    launch.arguments[n++] = session.directory;
+  }
+  launch.arguments[n] = nullptr;
+  std::size_t kept = 0;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr && kept + 1 < kMaxEnvironment; ++entry)
+    if (std::strncmp(*entry, "LD_PRELOAD=", 11) != 0) launch.environment[kept++] = *entry;
+  launch.environment[kept] = nullptr;
+}
+
+void close_everything() {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, 0u, ~0u, 0u) == 0) return;
+#endif
+  for (int descriptor = 0; descriptor < 65536; ++descriptor) close(descriptor);
+}
+
+// The collector's process until exec. It shares memory with the target (CLONE_VM), whose thread waits.
+int become_collector(void*) {
+  setsid();
+  close_everything();
+  open("/dev/null", O_RDWR);
+  [[maybe_unused]] const int out = dup(0);
+  [[maybe_unused]] const int err = dup(0);
+  [[maybe_unused]] const int moved = chdir("/");
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) real_sigaction(signal, &standard, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  launch.executed = true;
+  execve(launch.program, launch.arguments, launch.environment);
+  launch.executed = false;
+  _exit(127);
+}
+
+// A process that adopts its descendants' children would get the collector, and wait for it as for its own.
+class NoSubreaper {
+ public:
+  NoSubreaper() {
+    if (prctl(PR_GET_CHILD_SUBREAPER, &was_, 0, 0, 0) == 0 && was_ != 0)
+      prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+  }
+  ~NoSubreaper() {
+    if (was_ != 0) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  }
+  NoSubreaper(const NoSubreaper&) = delete;
+  NoSubreaper& operator=(const NoSubreaper&) = delete;
+
+ private:
+  int was_ = 0;
+};
+
+// In between, so that the collector is reparented as soon as this one ends.
+int start_collector(void*) {
+  clone(become_collector, launch.inner_stack + kStackBytes, CLONE_VM | CLONE_VFORK, nullptr);
+  _exit(0);
+}
+
+}  // namespace
+
+void remember_library() {
+  Dl_info found{};
+  if (dladdr(reinterpret_cast<void*>(&ensure_collector), &found) != 0 &&
+      realpath(found.dli_fname, library) == nullptr)
+    library[0] = '\0';
+}
+
+bool is_served() {
+  char path[kPathBytes];
+  std::snprintf(path, sizeof path, "%.1900s/%s", session.directory, kCollectorLock);
+  const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
+  close(descriptor);
+  return held;
+}
+
+bool was_started_just_now() {
+  const std::uint64_t begin = __atomic_load_n(&started_ns, __ATOMIC_RELAXED);
+  return begin != 0 && clock_ns(CLOCK_MONOTONIC) - begin < kUntilItReads;
+}
+
+CollectorStart ensure_collector() {
+  if (is_served()) return CollectorStart::serving;
+  if (!find_program()) return CollectorStart::absent;
+  if (leaves_namespace()) return CollectorStart::failed;
+  prepare_arguments();
+  launch.executed = false;
+  sigset_t all;
+  sigset_t saved;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &saved);
+  const NoSubreaper no_subreaper;
+  // Exit signal 0: the parent gets no SIGCHLD, and its own wait() calls never see this child.
+  const int child = clone(start_collector, launch.outer_stack + kStackBytes, CLONE_VM | CLONE_VFORK, nullptr);
+  if (child > 0) {
+    while (waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &saved, nullptr);
+  if (child <= 0 || !launch.executed) return CollectorStart::failed;
+  started_ns = clock_ns(CLOCK_MONOTONIC);
+  return CollectorStart::started;
+}
+
+void check_collector() {
+  if (__atomic_load_n(&started_ns, __ATOMIC_RELAXED) == 0 || was_started_just_now()) return;
+  if (__atomic_exchange_n(&started_ns, 0, __ATOMIC_RELAXED) == 0) return;  // another thread looks
+  const SegmentHeader* const header = process.segment.header;
+  if (!session.first || process.pid != getpid() || header == nullptr ||
+      __atomic_load_n(&header->reader_pid, __ATOMIC_RELAXED) != 0 || is_served())
+    return;
+  char line[4096];
+  std::snprintf(
+      line, sizeof line,
+      "nothing is written to %.1200s yet: %.1200s was started and is gone; run it by hand to see why. "
+      "What is recorded waits in %.1200s: `lotus-collector --drain` writes it",
+      session.output, launch.program, session.directory);
+  say(line);
+}
+
+}  // namespace lotus

@@ -1,0 +1,144 @@
+// Where liblotus.so comes into a process: its constructor, CPython's audit events, fork.
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "life/autostart.hpp"
+#include "life/config.hpp"
+#include "life/exits.hpp"
+#include "life/first_event.hpp"
+#include "life/leaving.hpp"
+#include "life/wait_for_trace.hpp"
+#include "native/hooks.hpp"
+#include "native/program_signals.hpp"
+#include "native/torch_ops.hpp"
+#include "pipeline/handlers.hpp"
+#include "pipeline/iterators.hpp"
+#include "pipeline/operation_names.hpp"
+#include "pipeline/role_table.hpp"
+#include "python/audit_hook.hpp"
+#include "python/code_names.hpp"
+#include "python/evaluator.hpp"
+#include "python/python_thread.hpp"
+#include "python/sample_file.hpp"
+#include "record/process.hpp"
+#include "sampling/sampler.hpp"
+#include "system/clock.hpp"
+#include "system/loaded.hpp"
+#include "system/log.hpp"
+
+namespace lotus {
+namespace {
+
+constinit bool attached = false;
+
+// Before attach() only these are known: enough to read the name of a module.
+struct Names {
+  py::Object* (*tuple_item)(py::Object*, py::Ssize);
+  const char* (*utf8)(py::Object*, py::Ssize*);
+  void (*clear_error)();
+  py::InterpreterState* (*interpreter)();
+  py::InterpreterState* (*main_interpreter)();
+  bool complete;
+};
+constinit Names reading{};
+
+template <class Function>
+bool find(Function& target, const char* name) {
+  target = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  return target != nullptr;
+}
+
+bool can_read_names() {
+  if (!reading.complete)
+    reading.complete =
+        find(reading.tuple_item, "PyTuple_GetItem") && find(reading.utf8, "PyUnicode_AsUTF8AndSize") &&
+        find(reading.clear_error, "PyErr_Clear") && find(reading.interpreter, "PyInterpreterState_Get") &&
+        find(reading.main_interpreter, "PyInterpreterState_Main");
+  return reading.complete;
+}
+
+// A subinterpreter may go at any time, with all that was learned in it: it is left alone.
+bool imports_torch(py::Object* arguments) {
+  if (arguments == nullptr || !can_read_names()) return false;
+  py::Object* name = reading.tuple_item(arguments, 0);
+  const char* text = name != nullptr ? reading.utf8(name, nullptr) : nullptr;
+  if (text == nullptr) {  // no string, or one with lone surrogates
+    reading.clear_error();
+    return false;
+  }
+  return std::strcmp(text, "torch") == 0 && reading.interpreter() == reading.main_interpreter();
+}
+
+void in_forked_child() {
+  become_child();
+  forget_code_names();
+  forget_operation_names();
+  forget_iterators();
+  forget_python_thread();
+  forget_worker_role();
+  forget_loader_role();
+  forget_transfer_role();
+  resume_samples();
+}
+
+// At the import of torch, before its first line runs: Dynamo must find our evaluator, not we Dynamo's.
+void attach() {
+  attached = true;
+  read_config();
+  if (config.off) return;
+  const char* problem = py::resolve();
+  if (problem == nullptr) {
+    choose_clock();
+    problem = install_evaluator(role_table());
+  }
+  if (problem != nullptr) {
+    // The process that first met the problem tells; its descendants would only repeat it.
+    switch_off(OffReason::none, problem);
+    return;
+  }
+  pthread_atfork(hold_samples, resume_samples, in_forked_child);
+  choose_torch_ops(config.torch_ops);
+  want_samples(config.sampling);
+}
+
+// Audit events come with the GIL held. Both events of interest have their subject as first argument.
+int audit(const char* event, py::Object* arguments, void*) {
+  if (event[0] == 'c') watch_audit_hooks(event);
+  if (!attached) {
+    if (std::strcmp(event, "import") == 0 && imports_torch(arguments)) {
+      const int saved = errno;
+      attach();
+      errno = saved;
+    }
+    return 0;
+  }
+  if (python_thread.in_sample && !python_thread.path_known && std::strcmp(event, "open") == 0 &&
+      !process.off && arguments != nullptr && py::api.PyErr_Occurred() == nullptr &&
+      py::api.PyTuple_Size(arguments) > 0)
+    note_path(py::api.PyTuple_GetItem(arguments, 0));
+  return 0;
+}
+
+[[gnu::constructor]] void enter_process() {
+  find_real_files();
+  find_real_signals();
+  find_real_exits();
+  prepare_first_event();
+  prepare_loaded();
+  if (!add_audit_hook(audit)) return;  // not Python
+  remember_stderr();
+  remember_library();
+}
+
+[[gnu::destructor]] void leave_process() {
+  say_leaving();
+  check_collector();
+  wait_for_trace();
+}
+
+}  // namespace
+}  // namespace lotus

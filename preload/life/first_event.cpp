@@ -1,0 +1,97 @@
+#include "life/first_event.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "life/autostart.hpp"
+#include "life/config.hpp"
+#include "life/describe.hpp"
+#include "life/session.hpp"
+#include "record/recorder.hpp"
+#include "sampling/sampler.hpp"
+#include "system/files.hpp"
+#include "system/log.hpp"
+
+namespace lotus {
+namespace {
+
+// A process that multiprocessing started: spawn's children, the fork server, the resource tracker.
+bool is_helper_process() {
+  char arguments[1024];
+  const std::size_t size = read_file("/proc/self/cmdline", arguments, sizeof arguments);
+  return memmem(arguments, size, "multiprocessing", 15) != nullptr;
+}
+
+void announce(CollectorStart collector) {
+  if (!session.first) return;
+  const char* hint = "";
+  if (!config.autostart)
+    hint = " (when `lotus-collector --drain` is run)";
+  else if (collector == CollectorStart::absent)
+    hint = " (when `lotus-collector` is run: none stands beside liblotus.so)";
+  else if (collector == CollectorStart::failed)
+    hint = " (when `lotus-collector` is run: it could not be started from here)";
+  char line[kPathBytes + 1024];
+  std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s", session.output, hint,
+                session.remark[0] != '\0' ? "; " : "", session.remark,
+                config.complaint[0] != '\0' ? "; " : "", config.complaint);
+  say(line);
+}
+
+// False: `reason` says why.
+bool make_first_segment(char* reason) {
+  // Elsewhere only for want of room: where this process may no more go (setuid, chroot), its session's
+  // collector sees nothing of what it would write in another place.
+  for (;;) {
+    const Made made = open_segment(
+        {session.directory, session.pid, session.start_time, session.program, session.output}, reason);
+    if (made == Made::yes) return true;
+    if (made == Made::no || !next_directory()) return false;
+  }
+}
+
+bool begin_recording() {
+  if (!find_session()) {
+    switch_off(OffReason::none, session.remark);
+    return false;
+  }
+  char reason[256];
+  if (!make_first_segment(reason)) {
+    switch_off(OffReason::none, reason);
+    return false;
+  }
+  announce(config.autostart ? ensure_collector() : CollectorStart::serving);
+  return true;
+}
+
+void describe_and_sample() {
+  describe_process();
+  start_sampler();
+}
+
+}  // namespace
+
+void prepare_first_event() { lifecycle = {begin_recording, describe_and_sample, check_collector}; }
+
+void switch_off(OffReason reason, const char* line) {
+  process.off = true;
+  if (process.segment.header != nullptr)
+    process.segment.header->off_reason = static_cast<std::uint64_t>(reason);
+  char text[700];
+  std::snprintf(text, sizeof text, "not tracing process %d: %.600s", getpid(), line);
+  // One line per process tree: what the first process said, or will say, its helpers do not repeat.
+  if ((session.known && !session.first) || is_helper_process())
+    note(text);
+  else
+    say(text);
+}
+
+void become_child() {
+  forget_parent();
+  forget_sampler();
+  session.root = session.first = false;
+}
+
+}  // namespace lotus

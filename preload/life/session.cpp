@@ -1,0 +1,226 @@
+#include "life/session.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <lotus/trace.hpp>
+
+#include "life/config.hpp"
+#include "pipeline/ranks.hpp"
+#include "record/segment.hpp"
+#include "system/files.hpp"
+#include "system/identity.hpp"
+
+namespace lotus {
+
+constinit OwnSession session{};
+
+namespace {
+
+// A directory of segments is ours alone; whatever else stands under that name is not used.
+bool usable_directory(const char* path) {
+  if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
+  struct stat status {};
+  return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+         (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
+}
+
+// The places for segments in order of preference; LOTUS_DIR is the only one where it is set.
+constexpr int kPlaces = 4;
+bool name_place(int place, char (&path)[kPathBytes]) {
+  const char* temporary = std::getenv("TMPDIR");
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (config.directory != nullptr) {
+    char here[kPathBytes] = "";
+    if (config.directory[0] != '/' && getcwd(here, sizeof here) == nullptr) return false;
+    std::snprintf(path, sizeof path, "%.1000s%s%.1000s", here, *here != '\0' ? "/" : "", config.directory);
+    return place == 0;
+  }
+  char suffix[32] = "";
+  if (const std::uint64_t inode = container(); inode != 0)
+    std::snprintf(suffix, sizeof suffix, "-%llu", static_cast<unsigned long long>(inode));
+  if (place == 0) {
+    std::snprintf(path, sizeof path, "/dev/shm/lotus-%u%s", geteuid(), suffix);
+  } else if (place == 1) {
+    std::snprintf(path, sizeof path, "%.1900s/lotus%s", runtime == nullptr ? "" : runtime, suffix);
+    return runtime != nullptr && *runtime != '\0';
+  } else if (place == 2) {
+    const bool given = temporary != nullptr && *temporary != '\0';
+    std::snprintf(path, sizeof path, "%.1900s/lotus-%u%s", given ? temporary : "/tmp", geteuid(), suffix);
+  } else {
+    // On a disk, but others cannot take this name before us, as they can in shared directories.
+    const char* home = std::getenv("HOME");
+    std::snprintf(path, sizeof path, "%.1900s/.lotus%s", home == nullptr ? "" : home, suffix);
+    return home != nullptr && home[0] == '/' && home[1] != '\0';
+  }
+  return true;
+}
+
+bool choose_directory(int first) {
+  for (int place = first; place < kPlaces; ++place) {
+    char path[kPathBytes];
+    if (!name_place(place, path) || !usable_directory(path)) continue;
+    std::memcpy(session.directory, path, sizeof path);
+    session.place = place;
+    return true;
+  }
+  if (config.directory != nullptr)
+    std::snprintf(session.remark, sizeof session.remark,
+                  "LOTUS_DIR=%.300s cannot be used: it must be a directory of yours with mode 0700",
+                  config.directory);
+  else
+    std::snprintf(session.remark, sizeof session.remark,
+                  "no directory for shared memory: "
+                  "/dev/shm, $XDG_RUNTIME_DIR, $TMPDIR and $HOME cannot be written; set LOTUS_DIR");
+  return false;
+}
+
+bool read_header(std::uint32_t pid, std::uint64_t start_time, SegmentHeader& header) {
+  for (int place = 0; place < kPlaces; ++place) {
+    char directory[kPathBytes];
+    char path[kPathBytes];
+    char bytes[sizeof(SegmentHeader) + 1];
+    if (!name_place(place, directory)) continue;
+    segment_path(path, directory, pid, start_time);
+    if (read_file(path, bytes, sizeof bytes) != sizeof(SegmentHeader)) continue;
+    std::memcpy(&header, bytes, sizeof header);
+    if (header.magic == kSegmentMagic && header.version == kSegmentVersion && header.ready == kReady)
+      return true;
+  }
+  return false;
+}
+
+// The nearest ancestor that is traced already decides; its session becomes ours. So does what this process
+// was before an exec.
+bool join_ancestor() {
+  std::uint32_t pid = own_identity().pid;
+  for (int generation = 0; pid > 0 && generation < 64; ++generation) {
+    const ProcessIdentity identity = identify(pid);
+    if (identity.start_time == 0) return false;
+    SegmentHeader header;
+    if (read_header(pid, identity.start_time, header)) {
+      session.pid = header.session_pid;
+      session.start_time = header.session_start_time;
+      std::snprintf(session.program, sizeof session.program, "%.255s", header.program);
+      std::snprintf(session.output, sizeof session.output, "%.2047s", header.output);
+      return true;
+    }
+    pid = identity.parent;
+  }
+  return false;
+}
+
+void make_file_name(char* text) {
+  for (; *text != '\0'; ++text)
+    if (static_cast<unsigned char>(*text) < 0x20 || *text == '/' || *text == 0x7f) *text = '_';
+}
+
+// The script's name without directory and suffix; `-m package.module` gives `module`, `-c` gives `python`.
+void name_program() {
+  char arguments[4096];
+  const std::size_t size = read_file("/proc/self/cmdline", arguments, sizeof arguments);
+  const char* name = "python";
+  const char* at = arguments;
+  const char* end = arguments + size;
+  const auto next = [&] { at += std::strlen(at) + 1; };
+  if (at < end) next();
+  for (; at < end; next()) {
+    if (std::strcmp(at, "-c") == 0) break;
+    if (std::strcmp(at, "-m") == 0) {
+      next();
+      const char* dot = at < end ? std::strrchr(at, '.') : nullptr;
+      if (at < end) name = dot != nullptr ? dot + 1 : at;
+      break;
+    }
+    if (std::strcmp(at, "-W") == 0 || std::strcmp(at, "-X") == 0) {
+      next();
+    } else if (at[0] != '-') {
+      const char* slash = std::strrchr(at, '/');
+      name = slash != nullptr ? slash + 1 : at;
+      break;
+    }
+  }
+  std::snprintf(session.program, sizeof session.program, "%.200s", name);
+  char* suffix = std::strrchr(session.program, '.');
+  if (suffix != nullptr && suffix != session.program && std::strcmp(suffix, ".py") == 0) *suffix = '\0';
+  make_file_name(session.program);
+}
+
+// Containers that share a directory all have the same few pids; their hosts' names differ.
+void default_file(char (&path)[kPathBytes], const char* directory) {
+  char host[66] = "";
+  if (container() != 0 && gethostname(host + 1, sizeof host - 1) == 0 && host[1] != '\0') host[0] = '-';
+  make_file_name(host);
+  std::snprintf(path, sizeof path, "%.1700s/lotus-%.150s%s-%u%s", directory, session.program, host,
+                session.pid, kTraceSuffix);
+}
+
+bool writable_parent(const char* path) {
+  char parent[kPathBytes];
+  std::snprintf(parent, sizeof parent, "%s", path);
+  char* slash = std::strrchr(parent, '/');
+  if (slash == nullptr) return false;
+  slash[slash == parent ? 1 : 0] = '\0';
+  return faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+void name_output() {
+  char directory[kPathBytes];
+  if (getcwd(directory, sizeof directory) == nullptr) std::snprintf(directory, sizeof directory, "/");
+  struct stat status {};
+  if (config.output == nullptr) {
+    default_file(session.output, directory);
+  } else {
+    char asked[kPathBytes];
+    if (config.output[0] == '/')
+      std::snprintf(asked, sizeof asked, "%s", config.output);
+    else
+      std::snprintf(asked, sizeof asked, "%.1000s/%.1000s", directory, config.output);
+    if (stat(asked, &status) == 0 && S_ISDIR(status.st_mode))
+      default_file(session.output, asked);
+    else
+      std::memcpy(session.output, asked, sizeof asked);
+  }
+  const bool special = stat(session.output, &status) == 0 && !S_ISREG(status.st_mode);
+  if (!special && writable_parent(session.output)) return;
+  const bool asked_for = config.output != nullptr;
+  std::snprintf(session.remark, sizeof session.remark, "%s%.300s cannot be written: %s%s",
+                asked_for ? "LOTUS_OUTPUT=" : "", session.output,
+                special ? "it is not a plain file" : std::strerror(errno),
+                asked_for ? "" : "; set LOTUS_OUTPUT");
+  const char* temporary = std::getenv("TMPDIR");
+  default_file(session.output, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp");
+}
+
+}  // namespace
+
+bool next_directory() { return choose_directory(session.place + 1); }
+
+bool find_session() {
+  if (session.known) return true;  // inherited by fork
+  session = OwnSession{};
+  if (!choose_directory(0)) return false;
+  session.known = true;
+  if (join_ancestor()) return true;
+  session.root = session.first = true;
+  const ProcessIdentity own = own_identity();
+  session.pid = own.pid;
+  session.start_time = own.start_time;
+  if (const std::uint32_t launcher = launcher_of_ranks(); launcher != 0) {
+    session.pid = launcher;
+    session.start_time = identify(launcher).start_time;
+    // One of them prints the line: the first of this machine, where that is known.
+    const Rank& mine = rank_of_process();
+    session.first = mine.local < 0 ? mine.rank == 0 : mine.local == 0;
+  }
+  name_program();
+  name_output();
+  return true;
+}
+
+}  // namespace lotus

@@ -1,0 +1,33 @@
+#include "pipeline/callable.hpp"
+
+#include <cstring>
+
+#include "python/objects.hpp"
+
+namespace lotus {
+
+bool is_partial(py::Object* callable) {
+  return std::strcmp(py::type_name(py::type_of(callable)), "functools.partial") == 0;
+}
+
+bool runs(py::Object* callable, const Call& call, py::Object* first) {
+  if (py::is_exactly(callable, py::api.PyFunction_Type))
+    return py::api.PyFunction_GetCode(callable) == call.code;
+  if (py::is_exactly(callable, py::api.PyMethod_Type)) {
+    py::Object* function = py::api.PyMethod_Function(callable);
+    return py::is_exactly(function, py::api.PyFunction_Type) &&
+           py::api.PyFunction_GetCode(function) == call.code &&
+           (first == nullptr || first == py::api.PyMethod_Self(callable));
+  }
+  if (callable == first) {
+    py::Object* method = py::api._PyType_Lookup(py::type_of(callable), names.__call__);
+    return method != nullptr && py::is_exactly(method, py::api.PyFunction_Type) &&
+           py::api.PyFunction_GetCode(method) == call.code;
+  }
+  if (!is_partial(callable)) return false;
+  const Owned inner(py::api.PyObject_GetAttr(callable, names.func));
+  py::api.PyErr_Clear();
+  return inner && inner.get() != callable && runs(inner.get(), call, first);
+}
+
+}  // namespace lotus

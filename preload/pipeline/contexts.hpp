@@ -1,0 +1,66 @@
+// The contexts of a pipeline's frames, a type for each kind.
+#pragma once
+
+#include <cstdint>
+
+#include "python/code_info.hpp"
+#include "python/context.hpp"
+
+namespace lotus {
+
+// A batch is made.
+struct FetchContext : Context {
+  FetchContext(py::Object* from, py::Object* with, bool is_iterable)
+      : Context(Kind::fetch), dataset(from), collate(with), iterable(is_iterable) {
+    held[0] = dataset;
+  }
+  py::Object* dataset;
+  py::Object* collate;  // kept by who opened the context
+  bool iterable;
+  bool sampled = false;           // a sample was made; what comes next is the collate function
+  std::uint64_t samples_end = 0;  // ticks when the last sample was done
+};
+
+// Callables of an object's are called: those of a runner, or of a dataset.
+struct ItemsContext : Context {
+  ItemsContext(Kind is, py::Object* object, py::Object* callables)
+      : Context(is), self(object), items(callables) {
+    held[0] = self;
+    held[1] = items;
+  }
+  py::Object* self;
+  py::Object* items;  // a container, see visit_items(); nullptr: the dataset has none
+  py::Ssize next_item = 0;
+};
+
+// A sample is made by the dataset `self`.
+struct SampleContext : ItemsContext {
+  SampleContext(py::Object* dataset, py::Object* callables)
+      : ItemsContext(Kind::sample, dataset, callables) {}
+  bool batched = false;       // in fact all samples of a batch at once, __getitems__
+  std::uint8_t expanded = 0;  // helper methods of the dataset that were opened up
+};
+
+struct RunnerContext : ItemsContext {
+  RunnerContext(py::Object* runner, py::Object* callables) : ItemsContext(Kind::runner, runner, callables) {}
+  std::uint8_t depth = 0;  // unmatched frames between it and here
+};
+
+// A library's code that calls what its `self` was given, self.transform(rows), while it is being evaluated.
+struct Holder {
+  const CodeInfo* info;
+  py::Object* code;
+  py::Object* self;
+};
+
+struct OperationContext : Context {
+  explicit OperationContext(py::Object* callable, Kind is = Kind::op) : Context(is), self(callable) {}
+  py::Object* self;                // only compared: it may be gone
+  const Holder* holder = nullptr;  // first_frame: the innermost one inside it
+};
+
+struct OpaqueContext : Context {
+  OpaqueContext() : Context(Kind::opaque) {}
+};
+
+}  // namespace lotus

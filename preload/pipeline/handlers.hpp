@@ -1,0 +1,43 @@
+// The handlers of the role table: each wraps the evaluation of one function's frame.
+#pragma once
+
+#include "python/call.hpp"
+
+namespace lotus {
+
+// roles_worker.cpp: making batches
+py::Object* worker_loop(Call& call);
+py::Object* create_fetcher(Call& call);
+py::Object* fetch(Call& call);
+
+// roles_loader.cpp: the training process's side
+py::Object* loader_init(Call& call);
+py::Object* iterator_reset(Call& call);
+py::Object* iterator_next(Call& call);
+py::Object* next_data(Call& call);
+py::Object* get_data(Call& call);
+py::Object* process_data(Call& call);
+py::Object* try_put_index(Call& call);
+py::Object* pin_memory_loop(Call& call);
+py::Object* pin_step(Call& call);
+py::Object* pin_memory(Call& call);
+
+// roles_transfer.cpp: between the processes
+py::Object* queue_feed(Call& call);
+py::Object* queue_put(Call& call);
+py::Object* queue_get(Call& call);
+py::Object* pickle_dumps(Call& call);
+py::Object* send_bytes(Call& call);
+py::Object* recv_bytes(Call& call);
+py::Object* reduce_storage(Call& call);
+py::Object* rebuild_storage(Call& call);
+
+// roles_distributed.cpp
+py::Object* init_process_group(Call& call);
+
+// In a forked child: what the handlers of each file remember of this thread is its parent's.
+void forget_worker_role();
+void forget_loader_role();
+void forget_transfer_role();
+
+}  // namespace lotus

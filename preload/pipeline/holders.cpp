@@ -1,0 +1,74 @@
+#include "pipeline/holders.hpp"
+
+#include <string_view>
+
+#include "pipeline/callable.hpp"
+#include "python/objects.hpp"
+
+namespace lotus {
+namespace {
+
+constexpr int kTries = 8;  // looks at code whose attributes are still empty before it is no holder
+
+// The directory of the installed package that a file belongs to, one for all of the standard library; empty:
+// it is no library's.
+std::string_view library_of(std::string_view file) {
+  constexpr std::string_view kInstalled = "-packages/";
+  constexpr std::string_view kStandard = "/lib/python3.";
+  if (const auto at = file.rfind(kInstalled); at != std::string_view::npos) {
+    const auto end = file.find('/', at + kInstalled.size());
+    return {file.data(), end == std::string_view::npos ? file.size() : end};
+  }
+  const auto at = file.find(kStandard);
+  return at == std::string_view::npos ? std::string_view{}
+                                      : std::string_view{file.data(), at + kStandard.size()};
+}
+
+// A callable that is the object's own. Borrowed: `self` keeps it.
+py::Object* held_callable(py::Object* self, py::Object* name) {
+  const Owned value(plain_attribute(self, name));
+  py::Object* found = value.get();
+  if (found == nullptr || found == self || py::is_a(found, py::kType)) return nullptr;
+  if (py::is_exactly(found, py::api.PyMethod_Type) && py::api.PyMethod_Self(found) == self) return nullptr;
+  return py::api.PyCallable_Check(found) != 0 ? found : nullptr;
+}
+
+Verdict find_held(CodeInfo& info, py::Object* code, py::Object* self) {
+  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
+  const Owned attributes(py::api.PyObject_GetAttr(code, names.co_names));
+  if (!file || !attributes || library_of(text_of(file.get())).empty()) return Verdict::no;
+  const py::Ssize size = py::api.PyTuple_Size(attributes.get());
+  int found = 0;
+  for (py::Ssize i = 0; i < size && found < kMaxHeld; ++i) {
+    py::Object* name = py::api.PyTuple_GetItem(attributes.get(), i);
+    if (held_callable(self, name) != nullptr) info.held[found++] = name;
+  }
+  if (found > 0) return Verdict::yes;
+  return ++info.holder_tries < kTries ? Verdict::open : Verdict::no;
+}
+
+bool of_the_same_library(py::Object* code, py::Object* other) {
+  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
+  const Owned other_file(py::api.PyObject_GetAttr(other, names.co_filename));
+  return library_of(text_of(file.get())) == library_of(text_of(other_file.get()));
+}
+
+}  // namespace
+
+bool holds_callables(Call& call, py::Object* self) {
+  CodeInfo& info = *call.info;
+  if (self == nullptr || py::is_a(self, py::kType)) return false;
+  if (info.holder == Verdict::open) info.holder = find_held(info, call.code, self);
+  return info.holder == Verdict::yes;
+}
+
+py::Object* match_held(const Holder& holder, const Call& call, py::Object* first) {
+  for (py::Object* name : holder.info->held) {
+    py::Object* callable = name != nullptr ? held_callable(holder.self, name) : nullptr;
+    if (callable != nullptr && runs(callable, call, first))
+      return of_the_same_library(call.code, holder.code) ? nullptr : callable;
+  }
+  return nullptr;
+}
+
+}  // namespace lotus

@@ -1,0 +1,237 @@
+#include "pipeline/operation_names.hpp"
+
+#include <cstring>
+
+#include "pipeline/known_operations.hpp"
+#include "python/code_names.hpp"
+#include "python/objects.hpp"
+#include "record/recorder.hpp"
+#include "system/hash.hpp"
+#include "system/hot.hpp"
+
+namespace lotus {
+namespace {
+
+struct Definition {
+  const void* key = nullptr;  // type, code object or native callable
+  OpRole role{};
+  std::uint32_t name_hash = 0;  // tells a reused address apart
+  std::uint32_t id = 0;
+};
+// Open addressing; ids count the entries made.
+constinit Definition table[kMaxDefinitions * 2] = {};
+constinit Definition* by_id[kMaxDefinitions] = {};
+// What is read and written at each call stands side by side, by id.
+struct Timing {
+  std::uint64_t mean_ticks = 0;
+  std::uint32_t unmeasured = 0;  // calls to let pass before one's CPU time is measured
+  std::uint32_t measured = 0;
+};
+LOTUS_HOT constinit Timing timings[kMaxDefinitions] = {};
+constinit std::uint32_t made = 0;
+
+std::string_view after_last_dot(std::string_view name) {
+  const auto dot = name.rfind('.');
+  if (dot != std::string_view::npos) name.remove_prefix(dot + 1);
+  return name;
+}
+
+Definition* find_entry(const void* key, OpRole role, std::uint32_t name_hash) {
+  std::size_t at =
+      (reinterpret_cast<std::uintptr_t>(key) >> 4) * 0x9e3779b9u + static_cast<std::size_t>(role);
+  for (std::size_t probe = 0; probe < std::size(table); ++probe, ++at) {
+    Definition& entry = table[at % std::size(table)];
+    if (entry.id == 0 || (entry.key == key && entry.role == role && entry.name_hash == name_hash))
+      return &entry;
+  }
+  return nullptr;
+}
+
+// What a definition says, gathered from Python objects.
+struct Description {
+  std::string_view name, qualified, file;
+  std::int64_t line = 0;
+};
+
+std::uint32_t add(Definition& entry, const void* key, OpRole role, std::uint32_t name_hash,
+                  const Description& text) {
+  if (made + 1 >= kMaxDefinitions) return 0;
+  std::string_view name = text.name;
+  if (role == OpRole::loader) name = "Loader";
+  if (role == OpRole::collate) name = "Collation";
+  const std::uint32_t id = made + 1;
+  if (!define<Kind::op_def>(id, static_cast<std::uint32_t>(role), name, text.qualified, text.file, text.line))
+    return 0;
+  made = id;
+  entry = {key, role, name_hash, id};
+  by_id[id] = &entry;
+  return id;
+}
+
+// module + "." + qualname of a class, function or method, into `buffer`.
+std::string_view qualify(py::Object* object, char* buffer, std::size_t size) {
+  const Owned module(py::api.PyObject_GetAttr(object, names.__module__));
+  py::api.PyErr_Clear();
+  const Owned qualname(py::api.PyObject_GetAttr(object, names.__qualname__));
+  py::api.PyErr_Clear();
+  std::size_t used = 0;
+  const auto append = [&](std::string_view text) {
+    const std::size_t bytes = text.size() < size - used ? text.size() : size - used;
+    std::memcpy(buffer + used, text.data(), bytes);
+    used += bytes;
+  };
+  const std::string_view module_text = text_of(module.get());
+  if (!module_text.empty()) {
+    append(module_text);
+    append(".");
+  }
+  append(text_of(qualname.get()));
+  return {buffer, used};
+}
+
+// The function object behind a frame, for its qualified name up to 3.10: a method of the first argument's
+// class or a global of that name.
+py::Object* function_of(Call& call, py::Object* name) {
+  py::Object* first = first_argument(call);
+  if (first != nullptr) {
+    py::Object* method = py::api._PyType_Lookup(py::type_of(first), name);
+    if (method != nullptr && py::is_exactly(method, py::api.PyFunction_Type) &&
+        py::api.PyFunction_GetCode(method) == call.code)
+      return method;
+  }
+  return nullptr;
+}
+
+std::uint32_t define_function(Call& call, py::Object* function, Definition& entry, OpRole role,
+                              std::uint32_t name_hash) {
+  const CodeText code(call.code);
+  const Owned name(py::api.PyObject_GetAttr(call.code, names.co_name));
+  if (function == nullptr && name) function = function_of(call, name.get());
+  const Owned qualname(function != nullptr ? py::api.PyObject_GetAttr(function, names.__qualname__)
+                                           : nullptr);
+  py::api.PyErr_Clear();
+  char buffer[512];
+  Description text;
+  text.name = qualname ? text_of(qualname.get()) : code.name();
+  text.qualified = function != nullptr ? qualify(function, buffer, sizeof buffer) : text.name;
+  text.file = code.file();
+  text.line = code.line();
+  return add(entry, call.code, role, name_hash, text);
+}
+
+std::uint32_t define_type(const Call& call, py::Type* type, Definition& entry, OpRole role,
+                          std::uint32_t name_hash) {
+  char buffer[512];
+  Description text;
+  text.name = after_last_dot(py::type_name(type));
+  text.qualified = qualify(reinterpret_cast<py::Object*>(type), buffer, sizeof buffer);
+  // A module's __call__ is PyTorch's: what tells its reader more is where its `forward` stands.
+  py::Object* forward = py::api._PyType_Lookup(type, names.forward);
+  const bool has_forward = forward != nullptr && py::is_exactly(forward, py::api.PyFunction_Type);
+  const CodeText code(has_forward ? py::api.PyFunction_GetCode(forward) : call.code);
+  text.file = code.file();
+  text.line = code.line();
+  return add(entry, type, role, name_hash, text);
+}
+
+// Another code object may have lain at this address before.
+std::uint32_t hash_code(py::Object* code) {
+  const CodeText text(code);
+  return (hash_text(text.name()) * 31 + hash_text(text.file())) * 31 +
+         static_cast<std::uint32_t>(text.line());
+}
+
+bool is_callable_object(py::Object* callable) {
+  return callable != nullptr && !py::is_exactly(callable, py::api.PyFunction_Type) &&
+         !py::is_exactly(callable, py::api.PyMethod_Type) &&
+         std::strcmp(py::type_name(py::type_of(callable)), "functools.partial") != 0;
+}
+
+}  // namespace
+
+std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role) {
+  // An object is named by its class, everything else by the function that runs.
+  const bool by_class = is_callable_object(callable);
+  const void* key = by_class ? static_cast<const void*>(py::type_of(callable)) : call.code;
+  if (call.info->key == key && call.info->generation == process.generation &&
+      call.info->key_definition != 0 && by_id[call.info->key_definition]->role == role) {
+    const auto& entry = *by_id[call.info->key_definition];
+    if (!by_class || entry.name_hash == hash_text(py::type_name(py::type_of(callable)))) return entry.id;
+  }
+  if (current_thread() == nullptr) return 0;
+  const std::uint32_t name_hash =
+      by_class ? hash_text(py::type_name(py::type_of(callable))) : hash_code(call.code);
+  Definition* entry = find_entry(key, role, name_hash);
+  if (entry == nullptr) return 0;
+  std::uint32_t id = entry->id;
+  if (id == 0 && by_class) id = define_type(call, py::type_of(callable), *entry, role, name_hash);
+  if (id == 0 && !by_class) {
+    py::Object* function =
+        callable != nullptr && py::is_exactly(callable, py::api.PyFunction_Type) ? callable : nullptr;
+    id = define_function(call, function, *entry, role, name_hash);
+  }
+  if (id != 0) {
+    call.info->key = key;
+    call.info->key_definition = id;
+    call.info->generation = process.generation;
+  }
+  return id;
+}
+
+std::uint32_t definition_of_native(py::Object* callable, const void* key, OpRole role) {
+  if (current_thread() == nullptr) return 0;
+  Definition* entry = find_entry(key, role, 0);
+  if (entry == nullptr || entry->id != 0) return entry == nullptr ? 0 : entry->id;
+  const Owned name(py::api.PyObject_GetAttr(callable, names.__name__));
+  py::api.PyErr_Clear();
+  char buffer[512];
+  Description text;
+  text.name = name ? text_of(name.get()) : after_last_dot(py::type_name(py::type_of(callable)));
+  text.qualified = name ? qualify(callable, buffer, sizeof buffer) : text.name;
+  return add(*entry, key, role, 0, text);
+}
+
+bool measure_this(std::uint32_t definition) {
+  if (definition == 0 || definition >= kMaxDefinitions) return false;
+  Timing& timing = timings[definition];
+  constexpr std::uint64_t kReadsTicks = 1000;  // two reads of the thread CPU clock, out of all caches: 6 µs
+  constexpr std::uint64_t kShare = 2000;       // 1 / 0.05 %
+  // At this system call the kernel takes the CPU away from a thread whose time slice is over: read after each
+  // operation that is shorter than a slice, the clock would move time from operations to what lies between
+  // them.
+  constexpr std::uint64_t kLongTicks = 1'000'000;  // some 6 ms
+  constexpr std::uint64_t kSeldom = 32;
+  constexpr std::uint32_t kMany = 64;  // what is known by so many occurrences need not be measured as often
+  constexpr std::uint64_t kLater = 8;
+  const std::uint64_t mean = timing.mean_ticks;
+  if (mean == 0) return false;  // the first call of a process is like no other
+  if (mean > kLongTicks) return true;
+  if (timing.unmeasured > 0) {
+    --timing.unmeasured;
+    return false;
+  }
+  const std::uint64_t cost = kReadsTicks * kShare / mean;
+  const std::uint64_t every = (cost < kSeldom ? kSeldom : cost) * (timing.measured < kMany ? 1 : kLater);
+  ++timing.measured;
+  // The distance varies: workers that live for an epoch would else measure the same places in each.
+  timing.unmeasured = static_cast<std::uint32_t>((ticks_now() * 0x9e3779b97f4a7c15 >> 32) % (2 * every - 1));
+  return true;
+}
+
+void learn_duration(std::uint32_t definition, std::uint64_t ticks) {
+  if (definition == 0 || definition >= kMaxDefinitions) return;
+  // Follows short calls faster than long ones: the first call is often slow, others lose their core for a
+  // while.
+  std::uint64_t& mean = timings[definition].mean_ticks;
+  mean = mean == 0 ? ticks : ticks < mean ? (mean + ticks) / 2 : (mean * 15 + ticks) / 16;
+}
+
+void forget_operation_names() {
+  known_operations.clear();
+  made = 0;
+  std::memset(static_cast<void*>(table), 0, sizeof table);
+  std::memset(static_cast<void*>(by_id), 0, sizeof by_id);
+  std::memset(static_cast<void*>(timings), 0, sizeof timings);
+}
+
+}  // namespace lotus

@@ -1,0 +1,42 @@
+#include "pipeline/role_table.hpp"
+
+#include "pipeline/handlers.hpp"
+
+namespace lotus {
+namespace {
+
+// The names are the same in PyTorch 1.13 to 2.14; a row that a version lacks is never met.
+constexpr Role kRoles[] = {
+    // clang-format off
+    // file, function, handler, locals that the handler reads
+    {"torch/utils/data/_utils/worker.py", "_worker_loop",     worker_loop,      {"worker_id", "num_workers", "idx"}},
+    {"torch/utils/data/_utils/fetch.py",  "fetch",            fetch,            {"self", "possibly_batched_index"}},
+    {"torch/utils/data/dataloader.py",    "create_fetcher",   create_fetcher,   {}},
+    {"torch/utils/data/dataloader.py",    "__init__",         loader_init,      {"self", "loader", "dataset"}},
+    {"torch/utils/data/dataloader.py",    "_reset",           iterator_reset,   {"self", "first_iter"}},
+    {"torch/utils/data/dataloader.py",    "__next__",         iterator_next,    {"self"}},
+    {"torch/utils/data/dataloader.py",    "_next_data",       next_data,        {"self"}},
+    {"torch/utils/data/dataloader.py",    "_get_data",        get_data,         {"self"}},
+    {"torch/utils/data/dataloader.py",    "_process_data",    process_data,     {"self", "data"}},
+    {"torch/utils/data/dataloader.py",    "_try_put_index",   try_put_index,    {"self"}},
+    {"torch/utils/data/_utils/pin_memory.py", "_pin_memory_loop", pin_memory_loop, {"in_queue"}},
+    {"torch/utils/data/_utils/pin_memory.py", "do_one_step",  pin_step,         {"idx", "data"}},
+    {"torch/utils/data/_utils/pin_memory.py", "pin_memory",   pin_memory,       {}},
+    {"torch/multiprocessing/reductions.py", "reduce_storage", reduce_storage,   {}},
+    {"torch/multiprocessing/reductions.py", "rebuild_storage_fd", rebuild_storage, {"size"}},
+    {"torch/multiprocessing/reductions.py", "rebuild_storage_filename", rebuild_storage, {"size"}},
+    {"multiprocessing/queues.py",         "_feed",            queue_feed,       {}},
+    {"multiprocessing/queues.py",         "put",              queue_put,        {"obj"}},
+    {"multiprocessing/queues.py",         "get",              queue_get,        {}},
+    {"multiprocessing/reduction.py",      "dumps",            pickle_dumps,     {"obj"}},
+    {"multiprocessing/connection.py",     "send_bytes",       send_bytes,       {}},
+    {"multiprocessing/connection.py",     "recv_bytes",       recv_bytes,       {}},
+    {"torch/distributed/distributed_c10d.py", "init_process_group", init_process_group, {"rank", "world_size"}},
+    // clang-format on
+};
+
+}  // namespace
+
+std::span<const Role> role_table() { return kRoles; }
+
+}  // namespace lotus

@@ -1,0 +1,206 @@
+// The training process's side of the DataLoader: iterators, waiting, receiving, consuming, pinning.
+#include "pipeline/roles_loader.hpp"
+
+#include "native/methods.hpp"
+#include "native/torch_ops.hpp"
+#include "pipeline/batch_message.hpp"
+#include "pipeline/handlers.hpp"
+#include "pipeline/pauses.hpp"
+#include "pipeline/roles_worker.hpp"
+#include "python/objects.hpp"
+#include "record/recorder.hpp"
+#include "record/setting.hpp"
+
+namespace lotus {
+namespace {
+
+struct LoaderRole {
+  Iterator* getting{};           // inside _get_data, or the pin thread's iterator
+  const Call* pin_loop{};        // the frame of _pin_memory_loop
+  const Call* pin_step{};        // the frame of its do_one_step
+  bool pinned{};                 // this step pinned a batch, …
+  std::uint64_t pinned_batch{};  // … this one
+};
+constinit thread_local LoaderRole role{};
+
+std::uint64_t non_negative(std::int64_t value) { return value < 0 ? 0 : static_cast<std::uint64_t>(value); }
+
+std::uint64_t counter(py::Object* self, py::Object* name) {
+  return non_negative(integer_attribute(self, name, 0));
+}
+
+// Where PyTorch counts a batch as consumed: up to 2.5 inside of _process_data, later before it is called.
+// Found out at the first batch that a process consumes, which has always just been received.
+enum class Counted : std::uint8_t { unknown, before, inside };
+constinit Counted consumed_is_counted = Counted::unknown;
+
+py::Object* iterator_init(Call& call, py::Object* self, py::Object* loader) {
+  Iterator* known = find_iterator(self);
+  if (known != nullptr && known->initialising) return call.run();  // the base class's part
+  Iterator* iterator = add_iterator(self, loader);
+  iterator->initialising = true;
+  hook_imported_modules();  // forked workers inherit it
+  find_torch_ops();         // as they do this
+  const std::uint64_t id = iterator->id;
+  const Span span = enter<Kind::start_workers>(id);
+  py::Object* result = call.run();
+  if (span.generation != process.generation) return result;
+  iterator = find_iterator(self);
+  if (iterator != nullptr && iterator->id == id) {
+    iterator->initialising = false;
+    if (result != nullptr) define_workers(*iterator, self);
+  }
+  leave(span, how_left(result));
+  return result;
+}
+
+}  // namespace
+
+const Iterator* iterator_of_get() { return role.getting; }
+
+void forget_loader_role() { role = LoaderRole{}; }
+
+// DataLoader.__init__(self, dataset, …) and the iterators' __init__(self, loader): told apart by parameter.
+py::Object* loader_init(Call& call) {
+  py::Object* self = role_local(call, 0);
+  py::Object* loader = call.info->local[1] == 1 ? role_local(call, 1) : nullptr;
+  if (self != nullptr && loader != nullptr) return iterator_init(call, self, loader);
+  if (self != nullptr && call.info->local[2] == 1) add_loader(self);
+  return call.run();
+}
+
+py::Object* iterator_reset(Call& call) {
+  py::Object* self = role_local(call, 0);
+  Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  // Part of the constructor, at its end: the workers exist. The constructor itself may not have been seen as
+  // a whole: from 3.12 CPython inlines a class's __init__ into the caller, past the frame evaluator, once the
+  // call is hot.
+  const bool first = integer_of(role_local(call, 1), 0) != 0;
+  if (first) define_workers(*iterator, self);
+  if (first || iterator->initialising || iterator->resetting) return call.run();
+  ++iterator->reset;
+  define_epoch(*iterator);
+  const Setting resetting(iterator->resetting, true);
+  return call.run();
+}
+
+py::Object* iterator_next(Call& call) {
+  py::Object* self = role_local(call, 0);
+  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  const std::uint64_t id = iterator->id;
+  const Span span = enter<Kind::next>(id, iterator->reset);
+  point<Kind::process_cpu>(process_cpu_ns());
+  py::Object* result = call.run();
+  if (span.generation == process.generation) point<Kind::process_cpu>(process_cpu_ns());
+  const Kind left = how_left(result);
+  leave(span, left);
+  if (span.generation == process.generation) {
+    if (result == nullptr && left != Kind::leave_error && iterator->id == id) note_exhausted(*iterator);
+    if (Thread* thread = current_thread()) result != nullptr ? end_batch(*thread) : rest(*thread);
+  }
+  return result;
+}
+
+py::Object* next_data(Call& call) {
+  py::Object* self = role_local(call, 0);
+  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  const Span span = enter<Kind::wait>(iterator->id, iterator->reset);
+  // With num_workers=0 the fetch happens right here, and the batches are counted by the iterator.
+  const BatchName name{iterator->id, iterator->reset, counter(self, names._num_yielded)};
+  const BatchScope batch(name);
+  py::Object* result = call.run();
+  leave(span, how_left(result));
+  return result;
+}
+
+py::Object* get_data(Call& call) {
+  py::Object* self = role_local(call, 0);
+  Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  const Span span = enter<Kind::get>(iterator->id, iterator->reset);
+  py::Object* result = nullptr;
+  {
+    const Setting getting(role.getting, iterator);
+    result = call.run();
+  }
+  std::uint64_t index = 0;
+  py::Object* data = nullptr;
+  if (is_batch(result, index, data)) {
+    iterator->received_batch = index;
+    iterator->received_data = data;
+    const std::uint64_t outstanding = counter(self, names._tasks_outstanding);
+    point<Kind::received>(iterator->id, iterator->reset, index, counter(self, names._rcvd_idx),
+                          outstanding > 0 ? outstanding - 1 : 0);
+  }
+  leave(span, how_left(result));
+  return result;
+}
+
+py::Object* process_data(Call& call) {
+  py::Object* self = role_local(call, 0);
+  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  // Just delivered (in order, or in_order=False), or taken from those that came too early.
+  const bool just_received =
+      iterator->received_data != nullptr && iterator->received_data == role_local(call, 1);
+  const std::uint64_t expected = counter(self, names._rcvd_idx);
+  const std::uint64_t counted = consumed_is_counted == Counted::before && expected > 0 ? 1 : 0;
+  const std::uint64_t batch = just_received ? iterator->received_batch : expected - counted;
+  const Span span = enter<Kind::consume>(iterator->id, iterator->reset, batch);
+  py::Object* result = call.run();
+  if (consumed_is_counted == Counted::unknown && result != nullptr && span.generation == process.generation)
+    consumed_is_counted = counter(self, names._rcvd_idx) > expected ? Counted::inside : Counted::before;
+  leave(span, how_left(result));
+  return result;
+}
+
+py::Object* try_put_index(Call& call) {
+  py::Object* self = role_local(call, 0);
+  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  const std::uint64_t before = counter(self, names._send_idx);
+  py::Object* result = call.run();
+  if (result != nullptr && counter(self, names._send_idx) > before)
+    point<Kind::queued>(iterator->id, iterator->reset, before, counter(self, names._tasks_outstanding));
+  return result;
+}
+
+py::Object* pin_memory_loop(Call& call) {
+  const Setting loop(role.pin_loop, static_cast<const Call*>(&call));
+  const Setting getting(role.getting, find_iterator_by_queue(role_local(call, 0)));
+  return call.run();
+}
+
+py::Object* pin_step(Call& call) {
+  if (role.pin_loop == nullptr) return call.run();
+  const Setting step(role.pin_step, static_cast<const Call*>(&call));
+  const Setting pinned(role.pinned, false);
+  py::Object* result = call.run();
+  if (result != nullptr && role.pinned && role.getting != nullptr)
+    point<Kind::pin_queued>(role.getting->id, role.getting->reset, role.pinned_batch);
+  // It returns as well when nothing came for seconds.
+  if (Thread* thread = current_thread()) role.pinned ? end_batch(*thread) : rest(*thread);
+  return result;
+}
+
+py::Object* pin_memory(Call& call) {
+  if (role.pin_step == nullptr || role.getting == nullptr) return call.run();
+  py::Object* index = role_local(*role.pin_step, 0);
+  if (!is_batch(index, role_local(*role.pin_step, 1))) return call.run();
+  const Iterator& iterator = *role.getting;
+  role.pinned = true;
+  role.pinned_batch = non_negative(integer_of(index, 0));
+  const Span span = enter<Kind::pin>(iterator.id, iterator.reset, role.pinned_batch);
+  py::Object* result = nullptr;
+  {
+    const Setting inner(role.pin_step, static_cast<const Call*>(nullptr));  // it recurses into containers
+    result = call.run();
+  }
+  leave(span, how_left(result));
+  return result;
+}
+
+}  // namespace lotus

@@ -1,0 +1,23 @@
+#include "python/call.hpp"
+
+#include "python/objects.hpp"
+#include "system/hot.hpp"
+
+namespace lotus {
+
+LOTUS_HOT constinit py::Evaluator evaluate_next = nullptr;
+
+py::Object* local_variable(const Call& call, int index) {
+  py::Object* value = index < 0 ? nullptr : py::local_of(call.frame, index);
+  if (value == nullptr || !py::is_exactly(value, py::api.PyCell_Type)) return value;
+  const Owned content(py::api.PyCell_Get(value));
+  return content.get();  // the cell keeps it alive
+}
+
+Kind how_left(const py::Object* result) {
+  if (result != nullptr) return Kind::leave;
+  const void* stop = *static_cast<void* const*>(py::api.PyExc_StopIteration);
+  return py::api.PyErr_Occurred() == stop ? Kind::leave_empty : Kind::leave_error;
+}
+
+}  // namespace lotus

@@ -1,0 +1,41 @@
+// One Python frame that is about to be evaluated, as handlers see it.
+#pragma once
+
+#include <cstdint>
+#include <lotus/events.hpp>
+
+#include "python/code_info.hpp"
+#include "python/cpython.hpp"
+#include "system/hot.hpp"
+
+namespace lotus {
+
+// CPython's own evaluator.
+LOTUS_DIRECT extern constinit py::Evaluator evaluate_next;
+
+struct Call {
+  py::ThreadState* state;
+  py::Frame* frame;
+  int throwing;
+  py::Object* code;
+  CodeInfo* info;          // may be nullptr while classifying
+  std::uintptr_t entry{};  // the C stack address below which the evaluation's frames lie, 0 if nobody asks
+
+  // Evaluates the frame. nullptr: it raised, and a Python exception is pending. Locals must be read before:
+  // from 3.12 the frame is gone afterwards.
+  py::Object* run() const { return evaluate_next(state, frame, throwing); }
+};
+
+// The local variable at an index, out of its cell if it is in one; nullptr for index -1 or while unbound.
+py::Object* local_variable(const Call& call, int index);
+
+// The frame's first argument (`self` of methods); nullptr if it has none.
+inline py::Object* first_argument(const Call& call) { return local_variable(call, call.info->first); }
+
+// The n-th local of role->locals; nullptr if absent or unbound.
+inline py::Object* role_local(const Call& call, int n) { return local_variable(call, call.info->local[n]); }
+
+// How a span ends whose frame returned `result`: StopIteration is leave_empty, other exceptions leave_error.
+Kind how_left(const py::Object* result);
+
+}  // namespace lotus

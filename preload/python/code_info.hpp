@@ -1,0 +1,57 @@
+// What is known of a code object, kept with it.
+#pragma once
+
+#include <cstdint>
+
+#include "python/cpython.hpp"
+
+namespace lotus {
+
+struct Call;
+using Handler = py::Object* (*)(Call&);
+
+// A row of the role table: a function of PyTorch or of the standard library with a role of its own.
+struct Role {
+  const char* file;      // end of co_filename
+  const char* function;  // co_name
+  Handler handler;
+  const char* locals[3];  // local variables that the handler reads, by name
+};
+
+enum class Verdict : std::uint8_t { open, no, yes };
+
+enum Trait : std::uint8_t {
+  kTransparent = 1,  // its callees count as its caller's: comprehensions, generators, contextlib …
+  kIgnored = 2,      // special methods that are no operation: __len__, __getattr__ …
+  kGenerator = 4,    // generators and generator-based iterables
+  kGetItem = 8,      // co_name is __getitem__
+  kGetItems = 16,    // co_name is __getitems__
+  kNext = 32,        // co_name is __next__
+};
+
+constexpr int kMaxHeld = 2;  // callables that one function calls for its `self`
+
+struct CodeInfo {
+  const Role* role = nullptr;
+  py::Object* attribute = nullptr;       // runner: the attribute that holds its callables (owned by the code)
+  std::uint64_t callables_print = 0;     // … and what it held last, see fingerprint()
+  const void* key = nullptr;             // last callable or type seen with this code, and …
+  std::uint32_t key_definition = 0;      // … its op definition
+  std::uint32_t generation = 0;          // of key_definition
+  std::uint32_t code_definition = 0;     // definition `code`, of …
+  std::uint32_t code_generation = 0;     // … this generation
+  std::int16_t local[3] = {-1, -1, -1};  // indices of role->locals
+  std::int16_t first = -1;               // index of the first argument, -1 if there is none
+  std::uint8_t arguments = 0;            // co_argcount, at most 255
+  std::uint8_t traits = 0;
+  std::uint8_t tries = 0;  // looks at runner candidates whose list was still empty
+  Verdict runner = Verdict::open;
+  Verdict holder = Verdict::open;
+  std::uint8_t holder_tries = 0;
+  py::Object* held[kMaxHeld] = {};  // holder: the attributes that hold callables (owned by the code)
+};
+
+// In place of a CodeInfo, of nearly all code: it has no role, and was not met inside a pipeline.
+inline void* const kPlain = reinterpret_cast<void*>(1);
+
+}  // namespace lotus

@@ -1,0 +1,36 @@
+// What functions are called, for stack snapshots and for operations.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "python/call.hpp"
+#include "python/objects.hpp"
+#include "record/process.hpp"
+
+namespace lotus {
+
+// What a code object says of itself. Its name is the qualified one from 3.11.
+class CodeText {
+ public:
+  explicit CodeText(py::Object* code);
+  std::string_view name() const { return text_of(name_.get()); }
+  std::string_view file() const { return text_of(file_.get()); }
+  std::int64_t line() const { return integer_of(line_.get(), 0); }
+
+ private:
+  Owned name_, file_, line_;
+};
+
+// Definition `code` of the function that is called, made if need be; 0: no room now.
+std::uint32_t define_code(const Call& call);
+inline std::uint32_t code_definition(const Call& call) {
+  const CodeInfo& info = *call.info;
+  const bool known = info.code_generation == process.generation && info.code_definition != 0;
+  return known ? info.code_definition : define_code(call);
+}
+
+// In a forked child: all are to be defined anew.
+void forget_code_names();
+
+}  // namespace lotus

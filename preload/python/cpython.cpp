@@ -1,0 +1,83 @@
+#include "python/cpython.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "system/hot.hpp"
+
+namespace lotus::py {
+
+LOTUS_HOT constinit Api api{};
+LOTUS_HOT constinit const Layout* layout = nullptr;
+
+namespace {
+
+// Offsets: struct _frame (3.9, 3.10), struct _PyInterpreterFrame (from 3.11) of each version's headers.
+// In 3.14 both slots are _PyStackRef: the two low bits are a tag.
+constexpr Layout kLayouts[] = {
+    // minor, code, locals, mask, cells made before, code extra, hooked stack, function version
+    {9, 32, 360, ~std::uintptr_t{0}, true, 144, 0, 0},
+    {10, 32, 352, ~std::uintptr_t{0}, true, 144, 0, 0},
+    {11, 32, 72, ~std::uintptr_t{0}, false, 176, 512 * 1024, 128},
+    {12, 0, 72, ~std::uintptr_t{0}, false, 184, 128 * 1024, 0},
+    {13, 0, 72, ~std::uintptr_t{0}, false, 192, 512 * 1024, 0},
+    {14, 0, 80, ~std::uintptr_t{3}, false, 200, 512 * 1024, 0},
+};
+
+template <class Target>
+bool find(Target& target, const char* name, const char* other) {
+  void* symbol = dlsym(RTLD_DEFAULT, name);
+  if (symbol == nullptr && other != nullptr) symbol = dlsym(RTLD_DEFAULT, other);
+  static_assert(sizeof symbol == sizeof target);
+  std::memcpy(&target, &symbol, sizeof symbol);
+  return symbol != nullptr;
+}
+
+const Layout* layout_of(const char* version) {
+  if (std::strncmp(version, "3.", 2) != 0) return nullptr;
+  const long minor = std::strtol(version + 2, nullptr, 10);
+  for (const auto& row : kLayouts)
+    if (row.minor == minor) return &row;
+  return nullptr;
+}
+
+constexpr std::uint32_t kFirstVersion = 0xf0000000;  // CPython counts up from 1
+constinit std::uint32_t next_version = kFirstVersion;
+
+}  // namespace
+
+void keep_visible(Object* function) {
+  if (layout->function_version == 0 || function == nullptr || !is_exactly(function, api.PyFunction_Type))
+    return;
+  std::uint32_t version = 0;
+  char* target = reinterpret_cast<char*>(function) + layout->function_version;
+  std::memcpy(&version, target, sizeof version);
+  if (version >= kFirstVersion || next_version == 0) return;
+  std::memcpy(target, &next_version, sizeof next_version);
+  ++next_version;
+}
+
+const char* resolve() {
+  if (!find(api.Py_GetVersion, "Py_GetVersion", nullptr)) return "this interpreter exports no Py_GetVersion";
+  const char* version = api.Py_GetVersion();
+  const Layout* found = layout_of(version);
+  if (found == nullptr) return "Python is not one of 3.9 to 3.14";
+  if (std::strstr(version, "free-threading") != nullptr) return "free-threaded Python is not supported";
+  bool complete = true;
+#define LOTUS_PY_F(result, name, other, parameters) complete = find(api.name, #name, other) && complete;
+  LOTUS_PY_FUNCTIONS(LOTUS_PY_F)
+#undef LOTUS_PY_F
+#define LOTUS_PY_D(name) complete = find(api.name, #name, nullptr) && complete;
+  LOTUS_PY_DATA(LOTUS_PY_D)
+#undef LOTUS_PY_D
+  if (!complete) return "this interpreter hides functions that tracing needs";
+  auto* const type = static_cast<Type*>(api.PyList_Type);
+  if (type_flags(type) != api.PyType_GetFlags(type))
+    return "this interpreter's types are laid out differently";
+  layout = found;
+  return nullptr;
+}
+
+}  // namespace lotus::py

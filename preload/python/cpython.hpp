@@ -1,0 +1,167 @@
+// CPython as liblotus sees it: functions found by name at attach time, and the few offsets that
+// have no function. No Python header is included and nothing of libpython is linked: one library
+// serves every interpreter from 3.9 to 3.14, shared or static.
+//
+// Rules for callers: hold the GIL; call nothing here while a Python exception is pending.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "system/hot.hpp"
+
+namespace lotus::py {
+
+struct Object;  // PyObject
+struct Type;    // PyTypeObject
+struct ThreadState;
+struct Frame;  // PyFrameObject up to 3.10, _PyInterpreterFrame from 3.11
+struct InterpreterState;
+
+using Evaluator = Object* (*)(ThreadState*, Frame*, int);
+using Ssize = std::ptrdiff_t;
+
+// F(result, name, other name or nullptr, parameters). The other name is what a function was called
+// before 3.12.
+// clang-format off
+#define LOTUS_PY_FUNCTIONS(F)                                                                      \
+  F(InterpreterState*, PyInterpreterState_Get, nullptr, ())                                        \
+  F(Evaluator, _PyInterpreterState_GetEvalFrameFunc, nullptr, (InterpreterState*))                 \
+  F(void, _PyInterpreterState_SetEvalFrameFunc, nullptr, (InterpreterState*, Evaluator))           \
+  F(Object*, _PyEval_EvalFrameDefault, nullptr, (ThreadState*, Frame*, int))                       \
+  F(Ssize, PyUnstable_Eval_RequestCodeExtraIndex, "_PyEval_RequestCodeExtraIndex", (void (*)(void*))) \
+  F(int, PyUnstable_Code_GetExtra, "_PyCode_GetExtra", (Object*, Ssize, void**))                   \
+  F(int, PyUnstable_Code_SetExtra, "_PyCode_SetExtra", (Object*, Ssize, void*))                    \
+  F(Object*, PyObject_GetAttr, nullptr, (Object*, Object*))                                        \
+  F(Object*, PyObject_GetAttrString, nullptr, (Object*, const char*))                              \
+  F(Object*, _PyObject_GenericGetAttrWithDict, nullptr, (Object*, Object*, Object*, int))          \
+  F(Object*, _PyType_Lookup, nullptr, (Type*, Object*))                                            \
+  F(unsigned long, PyType_GetFlags, nullptr, (Type*))                                              \
+  F(Ssize, PyObject_Size, nullptr, (Object*))                                                      \
+  F(int, PyCallable_Check, nullptr, (Object*))                                                     \
+  F(Object*, PyObject_CallObject, nullptr, (Object*, Object*))                                     \
+  F(Object*, PyWeakref_NewRef, nullptr, (Object*, Object*))                                        \
+  F(Object*, PyEval_GetFrame, nullptr, ())                                                         \
+  F(Object*, PyFrame_GetBack, nullptr, (Object*))                                                  \
+  F(Object*, PyFrame_GetCode, nullptr, (Object*))                                                  \
+  F(int, PyFrame_GetLineNumber, nullptr, (Object*))                                                \
+  F(void, Py_IncRef, nullptr, (Object*))                                                           \
+  F(void, Py_DecRef, nullptr, (Object*))                                                           \
+  F(void, PyErr_Clear, nullptr, ())                                                                \
+  F(Object*, PyErr_Occurred, nullptr, ())                                                          \
+  F(Object*, PyUnicode_InternFromString, nullptr, (const char*))                                   \
+  F(const char*, PyUnicode_AsUTF8AndSize, nullptr, (Object*, Ssize*))                              \
+  F(Object*, PyUnicode_EncodeFSDefault, nullptr, (Object*))                                        \
+  F(int, PyBytes_AsStringAndSize, nullptr, (Object*, char**, Ssize*))                              \
+  F(long long, PyLong_AsLongLong, nullptr, (Object*))                                              \
+  F(Ssize, PyTuple_Size, nullptr, (Object*))                                                       \
+  F(Object*, PyTuple_GetItem, nullptr, (Object*, Ssize))                                           \
+  F(Ssize, PyList_Size, nullptr, (Object*))                                                        \
+  F(Object*, PyList_GetItem, nullptr, (Object*, Ssize))                                            \
+  F(int, PyDict_Next, nullptr, (Object*, Ssize*, Object**, Object**))                              \
+  F(Object*, PyDict_GetItem, nullptr, (Object*, Object*))                                          \
+  F(Object*, PyCell_Get, nullptr, (Object*))                                                       \
+  F(Object*, PyFunction_GetCode, nullptr, (Object*))                                               \
+  F(Object*, PyMethod_Function, nullptr, (Object*))                                                \
+  F(Object*, PyMethod_Self, nullptr, (Object*))                                                    \
+  F(Object*, PyImport_GetModuleDict, nullptr, ())                                                  \
+  F(Object*, PyDict_GetItemString, nullptr, (Object*, const char*))                                \
+  F(const char*, Py_GetVersion, nullptr, ())
+
+// Data symbols. D(name)
+#define LOTUS_PY_DATA(D)                                                                           \
+  D(PyFunction_Type) D(PyMethod_Type) D(PyCFunction_Type) D(PyMethodDescr_Type) D(PyCell_Type)     \
+  D(PyList_Type) D(_Py_NoneStruct) D(PyExc_StopIteration)
+// clang-format on
+
+struct Api {
+#define LOTUS_PY_F(result, name, other, parameters) result(*name) parameters;
+  LOTUS_PY_FUNCTIONS(LOTUS_PY_F)
+#undef LOTUS_PY_F
+#define LOTUS_PY_D(name) void* name;
+  LOTUS_PY_DATA(LOTUS_PY_D)
+#undef LOTUS_PY_D
+};
+
+// What differs between versions and is not reachable by a function.
+struct Layout {
+  int minor;                    // of Python 3
+  std::ptrdiff_t frame_code;    // code object of a frame, possibly tagged
+  std::ptrdiff_t frame_locals;  // first local variable of a frame, possibly tagged
+  std::uintptr_t pointer_mask;  // takes the tag off
+  bool cells_are_made_before;   // arguments that are cells are moved before the evaluator is called
+  std::ptrdiff_t code_extra;    // of a code object: its array of extra values
+  std::uintptr_t
+      hooked_stack;  // bytes of C stack that hooked calls may use, 0: no limit; see evaluate_deep()
+  std::ptrdiff_t function_version;  // of a function object, where keep_visible() is needed; else 0
+};
+
+LOTUS_DIRECT extern Api api;
+LOTUS_DIRECT extern const Layout* layout;  // nullptr until resolve() succeeded
+
+// Finds every function and the layout of the running interpreter. Returns nullptr, or the one-line
+// reason why this interpreter cannot be traced.
+const char* resolve();
+
+// ---- Objects (borrowed references throughout) ----
+
+inline Type* type_of(const Object* object) { return reinterpret_cast<Type* const*>(object)[1]; }
+// `module.Name` of a static type, `Name` of one made by a class statement.
+inline const char* type_name(const Type* type) { return reinterpret_cast<const char* const*>(type)[3]; }
+inline bool is_exactly(const Object* object, const void* type) { return type_of(object) == type; }
+inline bool is_none(const Object* object) { return object == api._Py_NoneStruct; }
+
+enum TypeFlag : unsigned long {
+  kHasVectorcall = 1ul << 11,
+  kLong = 1ul << 24,
+  kList = 1ul << 25,
+  kTuple = 1ul << 26,
+  kBytes = 1ul << 27,
+  kUnicode = 1ul << 28,
+  kDict = 1ul << 29,
+  kType = 1ul << 31,
+};
+// As PyType_GetFlags() gives them, without the call: tp_flags stands there from 3.9 to 3.14.
+inline unsigned long type_flags(const Type* type) { return reinterpret_cast<const unsigned long*>(type)[21]; }
+inline bool is_a(const Object* object, TypeFlag flag) { return (type_flags(type_of(object)) & flag) != 0; }
+
+// Of a list or of a subclass's object: what PyList_Size() and PyList_GetItem() give, without the calls.
+struct List {  // PyListObject
+  Ssize references;
+  Type* type;
+  Ssize size;
+  Object** items;
+};
+inline const List* list_of(const Object* object) { return reinterpret_cast<const List*>(object); }
+
+// Python 3.11 inlines a `container[index]` whose __getitem__ is a Python function into the caller, past the
+// frame evaluator (the only such case; from 3.12 it checks). It does so only for functions whose version fits
+// 16 bits: this gives the function a version of its own that does not. Versions only tell functions apart.
+void keep_visible(Object* function);
+
+// ---- Frames ----
+
+inline Object* code_of(const Frame* frame) {
+  const auto bits =
+      *reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) + layout->frame_code);
+  return reinterpret_cast<Object*>(bits & layout->pointer_mask);
+}
+// The value at `index` of a code object's extra array, as PyUnstable_Code_GetExtra gives it, without the
+// call.
+inline void* extra_of(const Object* code, Ssize index) {
+  struct Extra {
+    Ssize size;
+    void* values[1];
+  };
+  const auto* extra =
+      *reinterpret_cast<Extra* const*>(reinterpret_cast<const char*>(code) + layout->code_extra);
+  return extra == nullptr || extra->size <= index ? nullptr : extra->values[index];
+}
+// A local by its index in co_varnames; nullptr while unbound (or moved to a cell, up to 3.10).
+inline Object* local_of(const Frame* frame, int index) {
+  const auto* locals =
+      reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) + layout->frame_locals);
+  return reinterpret_cast<Object*>(locals[index] & layout->pointer_mask);
+}
+
+}  // namespace lotus::py

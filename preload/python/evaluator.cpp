@@ -1,0 +1,183 @@
+#include "python/evaluator.hpp"
+
+#include "python/call.hpp"
+#include "python/classify.hpp"
+#include "python/code_names.hpp"
+#include "python/context.hpp"
+#include "python/frame_handlers.hpp"
+#include "python/known_calls.hpp"
+#include "python/objects.hpp"
+#include "python/python_calls.hpp"
+#include "system/hot.hpp"
+#include "system/thread_stack.hpp"
+
+namespace lotus {
+
+LOTUS_HOT constinit KnownCalls known_calls{};
+
+namespace {
+
+LOTUS_HOT constinit py::Ssize extra_index = -1;
+
+// Reading the extra value is most of what a plain call costs: it is read from the code object itself, after a
+// first store through the API has shown that it is found there.
+enum class Extras : std::uint8_t { untried, direct, through_api };
+LOTUS_HOT constinit Extras extras = Extras::untried;
+
+void* extra_of(py::Object* code) {
+  if (extras == Extras::direct) [[likely]]
+    return py::extra_of(code, extra_index);
+  void* extra = nullptr;
+  py::api.PyUnstable_Code_GetExtra(code, extra_index, &extra);
+  return extra;
+}
+
+void set_extra(py::Object* code, void* extra) {
+  if (py::api.PyUnstable_Code_SetExtra(code, extra_index, extra) != 0) {
+    py::api.PyErr_Clear();
+    return;
+  }
+  if (extras == Extras::untried)
+    extras = py::extra_of(code, extra_index) == extra ? Extras::direct : Extras::through_api;
+}
+
+[[gnu::noinline]] py::Object* in_sampled_pipeline(Call& call) {
+  call.entry = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const std::uint32_t name = code_definition(call);
+  known_calls.add(call.code, *call.info);
+  return run_named(name, [&] { return in_pipeline(call); });
+}
+
+[[gnu::noinline]] py::Object* evaluate_named(py::ThreadState* state, py::Frame* frame, std::uint32_t code) {
+  return run_named(code, [&] { return evaluate_next(state, frame, 0); });
+}
+
+// Not inlined: its locals would make every Python call use more of the C stack.
+[[gnu::noinline]] py::Object* evaluate_with_care(py::ThreadState* state, py::Frame* frame, py::Object* code,
+                                                 void* extra) {
+  // With an exception pending (a finalizer at an odd moment) nothing may be looked up.
+  if (process.off || python_thread.unbalanced || py::api.PyErr_Occurred() != nullptr)
+    return evaluate_next(state, frame, 0);
+  const Context* context = context_around(__builtin_frame_address(0));
+  if (python_thread.unbalanced) return evaluate_next(state, frame, 0);
+  if (extra == nullptr) {
+    extra = classify(code);
+    set_extra(code, extra);
+  }
+  Call call{state, frame, 0, code, extra == kPlain ? nullptr : static_cast<CodeInfo*>(extra)};
+  if (call.info != nullptr && call.info->role != nullptr) return call.info->role->handler(call);
+  if (context == nullptr) return call.run();
+  if (context->kind == Context::Kind::opaque && !snapshots_on) return call.run();
+  if (call.info == nullptr) call.info = info_of(code);
+  if (call.info == nullptr) return call.run();
+  return snapshots_on ? in_sampled_pipeline(call) : in_pipeline(call);
+}
+
+py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
+
+// From 3.11 a Python call takes no C stack, unless there is a frame evaluator; 3.12 also counts such calls
+// and allows 1,500. A recursion that goes deep gets CPython's own evaluator back until it returns, so that it
+// goes as deep as without us; what is down there is not seen.
+[[gnu::noinline]] py::Object* evaluate_deep(py::ThreadState* state, py::Frame* frame, int throwing) {
+  const auto address = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (python_thread.stack_floor == UINTPTR_MAX) {  // this thread's first frame
+    const std::uintptr_t most = py::layout->hooked_stack;
+    const std::uintptr_t own = most != 0 ? stack_below(address) / 4 : 0;  // the rest is for C code
+    const std::uintptr_t allowed = own < most ? own : most;
+    python_thread.stack_floor = most != 0 && address > allowed ? address - allowed : 0;
+    return evaluate(state, frame, throwing);
+  }
+  py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();
+  const bool ours = py::api._PyInterpreterState_GetEvalFrameFunc(interpreter) == evaluate;
+  if (!ours) return evaluate_next(state, frame, throwing);
+  py::api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate_next);
+  py::Object* result = evaluate_next(state, frame, throwing);
+  if (py::api._PyInterpreterState_GetEvalFrameFunc(interpreter) == evaluate_next)
+    py::api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
+  return result;
+}
+
+inline py::Object* evaluate_known(py::ThreadState* state, py::Frame* frame, int throwing, py::Object* code,
+                                  void* extra) {
+  if ((extra == kPlain && python_thread.context == nullptr) || throwing != 0) [[likely]]
+    return evaluate_next(state, frame, throwing);
+  return evaluate_with_care(state, frame, code, extra);
+}
+
+// As long as it is not known where extra values are.
+[[gnu::noinline]] py::Object* evaluate_through_api(py::ThreadState* state, py::Frame* frame, int throwing) {
+  py::Object* code = py::code_of(frame);
+  return evaluate_known(state, frame, throwing, code, extra_of(code));
+}
+
+// Whether what is known of calls below `context` holds; a context that other code left without telling is
+// found out elsewhere.
+inline bool is_current(const Context& context) {
+  return !process.off && reinterpret_cast<const void*>(&context) > __builtin_frame_address(0) &&
+         context.serial == python_thread.context_serial;
+}
+
+inline bool calls_operations(const Context& context) {
+  return context.kind == Context::Kind::runner || context.kind == Context::Kind::sample;
+}
+
+// A frame that may be an operation.
+[[gnu::noinline]] py::Object* evaluate_called(py::ThreadState* state, py::Frame* frame, py::Object* code) {
+  Context& context = *python_thread.context;
+  if (const KnownOperation* known = find_known(code, frame, context))
+    return run_known(state, frame, *known, context);
+  return evaluate_with_care(state, frame, code, extra_of(code));
+}
+
+// A call inside the pipeline that is not known at once.
+[[gnu::noinline]] py::Object* evaluate_met(py::ThreadState* state, py::Frame* frame, py::Object* code) {
+  if (const std::uint32_t name = known_calls.find(code, *python_thread.context))
+    return evaluate_named(state, frame, name);
+  return evaluate_known(state, frame, 0, code, extra_of(code));
+}
+
+// All that a plain call costs. Whatever it calls takes its place, so that it saves no registers.
+py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
+  if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < python_thread.stack_floor) [[unlikely]]
+    return evaluate_deep(state, frame, throwing);
+  py::Object* code = py::code_of(frame);
+  if (const Context* context = python_thread.context;
+      context != nullptr && throwing == 0 && is_current(*context)) {
+    if (calls_operations(*context)) return evaluate_called(state, frame, code);
+    if (snapshots_on) {
+      if (const std::uint32_t name = known_calls.find_at_once(code, *context)) [[likely]]
+        return evaluate_named(state, frame, name);
+      return evaluate_met(state, frame, code);
+    }
+  }
+  if (extras != Extras::direct) [[unlikely]]
+    return evaluate_through_api(state, frame, throwing);
+  return evaluate_known(state, frame, throwing, code, py::extra_of(code, extra_index));
+}
+
+}  // namespace
+
+CodeInfo* info_of(py::Object* code) {
+  void* known = extra_of(code);
+  void* extra = known == nullptr ? classify(code) : known;
+  if (extra == kPlain) extra = describe_code(code);
+  if (extra == nullptr) return nullptr;
+  // Setting a value frees the one before it: never the same one twice.
+  if (extra != known) set_extra(code, extra);
+  return static_cast<CodeInfo*>(extra);
+}
+
+const char* install_evaluator(std::span<const Role> roles) {
+  if (!intern_names()) return "out of memory";
+  py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();
+  evaluate_next = py::api._PyInterpreterState_GetEvalFrameFunc(interpreter);
+  if (evaluate_next != py::api._PyEval_EvalFrameDefault)
+    return "another tool has replaced Python's frame evaluator already";
+  extra_index = py::api.PyUnstable_Eval_RequestCodeExtraIndex(release_code_info);
+  if (extra_index < 0) return "no free slot for data on code objects";
+  use_roles(roles);
+  py::api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
+  return nullptr;
+}
+
+}  // namespace lotus

@@ -1,0 +1,25 @@
+// Where the evaluator hands frames of a pipeline on to; pipeline/ defines these. They are called by name and
+// not through pointers that are set at run time: for each operation that would be a jump that is predicted by
+// what the pipeline's pixels have driven out of the caches.
+#pragma once
+
+#include "python/call.hpp"
+
+namespace lotus {
+
+struct Context;
+struct KnownOperation;
+
+// Any frame below a fetch.
+py::Object* in_pipeline(Call& call);
+
+// The operation that this frame is known to be when it is called in `context`, a runner's or a sample's;
+// nullptr: to be found out by in_pipeline().
+const KnownOperation* find_known(const py::Object* code, const py::Frame* frame, const Context& context);
+py::Object* run_known(py::ThreadState* state, py::Frame* frame, const KnownOperation& known,
+                      Context& context);
+
+// A code object is gone: what is known of operations by its address holds no more.
+void forget_known_operations();
+
+}  // namespace lotus

@@ -1,0 +1,30 @@
+// What goes into the segment's rings: whole records, definitions among them.
+#pragma once
+
+#include <cstdint>
+#include <lotus/codec.hpp>
+
+#include "record/process.hpp"
+#include "system/clock.hpp"
+
+namespace lotus {
+
+// Puts a record into a ring of this process's segment. False: there was no room.
+bool put_record(RingWriter& ring, const RingRecord& record, const void* payload);
+
+namespace detail {
+bool send_definition(const std::uint8_t* bytes, std::size_t size, std::uint64_t now);
+}
+
+// Sends a definition at once, through a ring of its own, where the thread has its recorder. False: no room
+// now.
+template <Kind K, class... Values>
+bool send(const Values&... values) {
+  static_assert(info(K).shape == Shape::definition);
+  std::uint8_t bytes[8 * 1024];
+  if (encoded_bound<K>(values...) > sizeof bytes) return false;
+  const std::uint8_t* end = encode<K>(bytes, 0, values...);
+  return detail::send_definition(bytes, static_cast<std::size_t>(end - bytes), ticks_now());
+}
+
+}  // namespace lotus

@@ -1,0 +1,99 @@
+#include "record/recorder.hpp"
+
+#include "record/hook_names.hpp"
+#include "record/native_records.hpp"
+
+namespace lotus {
+
+std::uint64_t measure_pair_ps() {
+  constexpr std::uint64_t kPairs = 1000;
+  static constinit std::uint8_t scratch[kPairs * 16 + kRecordRoom] = {};
+  static constinit ThreadSlot slot{};
+  static constinit Thread thread{};
+  thread.slot = &slot;
+  thread.chunk = thread.cursor = scratch;
+  thread.limit = scratch + kPairs * 16;
+  thread.last = ticks_now();
+  Thread* const mine = this_thread.recorder;
+  this_thread.recorder = &thread;
+  const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+  for (std::uint64_t i = 0; i < kPairs; ++i) leave(enter<Kind::op>(std::uint32_t{1}), Kind::leave);
+  const std::uint64_t elapsed_ns = clock_ns(CLOCK_MONOTONIC) - begin;
+  this_thread.recorder = mine;
+  return elapsed_ns * 1000 / kPairs;
+}
+
+void forget_parent() {
+  ++process.generation;
+  process.worker = false;
+  forget_hooks();
+  forget_segment(process.segment);
+  this_thread = ThisThread{};
+}
+
+void close_at(const Span& span, Kind kind, std::uint64_t now) {
+  // The parent's span seen from a forked child, or a thread that lost its recorder: not ours to close.
+  if (span.generation != process.generation || process.off || this_thread.recorder == nullptr) return;
+  Thread& thread = *this_thread.recorder;
+  if (thread.depth <= span.depth) return;
+  while (thread.depth > span.depth + 1) {
+    write_native(thread, now);
+    detail::make_room(thread);
+    --thread.depth;
+    detail::append<Kind::leave_lost>(thread, now);
+  }
+  write_native(thread, now);
+  detail::make_room(thread);
+  const auto& open = thread.spans[--thread.depth];
+  if (open.cpu_measured) [[unlikely]] {
+    const std::uint64_t used = cpu_ns();
+    detail::append<Kind::cpu>(thread, now, used - open.cpu_start);
+  }
+  switch (kind) {
+    case Kind::leave_error:
+      detail::append<Kind::leave_error>(thread, now);
+      break;
+    case Kind::leave_empty:
+      detail::append<Kind::leave_empty>(thread, now);
+      break;
+    default:
+      detail::append<Kind::leave>(thread, now);
+      break;
+  }
+}
+
+void measure_cpu(const Span& span, std::uint64_t start) {
+  if (span.depth == Span::kNone || this_thread.recorder == nullptr ||
+      this_thread.recorder->depth != span.depth + 1)
+    return;
+  auto& open = this_thread.recorder->spans[span.depth];
+  open.cpu_measured = true;
+  open.cpu_start = start;
+}
+
+void mark_entry(const Span& span, std::uintptr_t entry) {
+  if (span.depth == Span::kNone || this_thread.recorder == nullptr ||
+      this_thread.recorder->depth != span.depth + 1)
+    return;
+  this_thread.recorder->spans[span.depth].entry = entry;
+}
+
+OpenOperation innermost_operation(const Thread& thread) {
+  for (std::uint32_t depth = __atomic_load_n(&thread.depth, __ATOMIC_ACQUIRE); depth-- > 0;)
+    if (thread.spans[depth].kind == Kind::op)
+      return {static_cast<std::uint32_t>(thread.spans[depth].fields[0]), thread.spans[depth].entry};
+  return {};
+}
+
+std::uint32_t only_open_operation() {
+  std::uint32_t found = 0;
+  const std::uint32_t slots = process.segment.header->slot_count;
+  for (std::uint32_t i = 0; i < slots && i < kMaxSlots; ++i) {
+    const std::uint32_t open = innermost_operation(thread_of(i)).definition;
+    if (open != 0 && found != 0) return 0;
+    if (open != 0) found = open;
+  }
+  return found;
+}
+
+}  // namespace lotus

@@ -1,0 +1,405 @@
+#include "sampling/sampler.hpp"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <lotus/snapshot.hpp>
+
+#include "python/python_calls.hpp"
+#include "record/recorder.hpp"
+#include "sampling/modules.hpp"
+#include "sampling/thread_timers.hpp"
+#include "system/alternate_stack.hpp"
+#include "system/clock.hpp"
+#include "system/hot.hpp"
+#include "system/log.hpp"
+#include "system/signal_actions.hpp"
+#include "system/thread_id.hpp"
+#include "system/uncancelled.hpp"
+
+namespace lotus {
+
+constinit bool sampler_wanted = false;
+LOTUS_HOT constinit std::uint64_t next_poll = UINT64_MAX;
+constinit thread_local std::uintptr_t snapshot_at = 0;
+LOTUS_HOT constinit std::uintptr_t snapshot_elsewhere_at = 0;
+
+#if defined(__x86_64__)
+
+namespace {
+
+// A poll takes a tenth of a millisecond, more where the kernel's part is cold.
+constexpr std::uint64_t kPollsPerSecond = 1;
+constexpr int kAttempts = 50;  // of a thread that begins, to get at the timers
+constexpr std::uintptr_t kPageBytes = 4096;
+constexpr std::uint32_t kEnoughIdleBytes = 1024;  // of a stack outside of operations
+static_assert(kMaxIdleStackBytes >= kPageBytes, "the rest of a page fits");
+
+constinit Sampling sampling{};
+constinit int sample_signal = 0;
+constinit const SampleTimer* timer_kind = &kCpuTimer;
+constinit std::uint64_t period_ns = 0;
+constinit std::uint64_t poll_after_ticks = 0;
+constinit bool changing = false;
+constinit pid_t owner = 0;                   // the process that took the signal
+constinit thread_local int held_signal = 0;  // blocked by hold_samples()
+
+// What the handler knows of the thread that it interrupted.
+struct Subject {
+  std::uint32_t tid = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t op = 0;
+  std::uint32_t flags = 0;
+  std::uintptr_t entry = 0;  // in this thread's stack
+};
+
+Subject identify_subject() {
+  const Thread* own = this_thread.generation == process.generation ? this_thread.recorder : nullptr;
+  if (own != nullptr) {
+    const OpenOperation open = innermost_operation(*own);
+    return {own->slot->tid, own->slot->stream, open.definition, 0, open.entry};
+  }
+  // A thread pool's thread: it works for the one operation that is open in the process, if it is just one.
+  const std::uint32_t op = only_open_operation();
+  return {own_tid(), 0, op, op != 0 ? kOnBehalf : 0, 0};
+}
+
+void copy_registers(std::uint64_t (&target)[kRegisters], const ucontext_t& context) {
+  // In the order of DWARF's numbers.
+  constexpr int kOrder[kRegisters] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                      REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  for (std::size_t i = 0; i < kRegisters; ++i)
+    target[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+}
+
+// Python calls between the stack pointer and `end`. An entry that is not where one can be, or does not know
+// its own address, ends the list: something jumped over the calls that would have taken it off.
+std::uint32_t copy_python(PythonFrame* frames, std::uintptr_t from, std::uintptr_t end) {
+  std::uint32_t count = 0;
+  for (const PythonCall* call = python_thread.calls; count < kMaxPythonFrames; call = call->up) {
+    const auto address = reinterpret_cast<std::uintptr_t>(call);
+    if (address < from || address >= end || call->self != call) break;
+    if (call->code != 0) frames[count++] = {address, call->code, 0};
+    from = address + 1;
+  }
+  return count;
+}
+
+// Copies the stack. Up to the operation's entry it is all there, and to the end of the page where this is the
+// thread's own; elsewhere the kernel copies what is mapped, which takes 2 µs.
+std::uint32_t copy_stack(std::uint8_t* target, std::uintptr_t from, std::uint32_t bytes, bool certain) {
+  if (certain) {
+    std::memcpy(target, reinterpret_cast<const void*>(from), bytes);
+    return bytes;
+  }
+  const iovec to{target, bytes};
+  const iovec source{reinterpret_cast<void*>(from), bytes};
+  const long copied = syscall(SYS_process_vm_readv, getpid(), &to, 1, &source, 1, 0);
+  return copied > 0 ? static_cast<std::uint32_t>(copied) : 0;
+}
+
+void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
+  SegmentHeader* const segment = process.segment.header;
+  if (process.off || segment == nullptr) return;
+  RingRecord record{};
+  record.base_ticks = ticks_now();
+  const Subject subject = identify_subject();
+  const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+  const auto red_zone = std::min(stack % kPageBytes, std::uintptr_t{kRedZoneBytes});
+  const std::uintptr_t start = stack - red_zone;  // in the stack pointer's page, which is there
+  const bool inside = subject.entry > stack;
+  const std::uintptr_t depth = inside ? subject.entry - start : 0;
+  const bool whole = inside && depth <= kMaxStackBytes;
+  const auto rest_of_page = static_cast<std::uint32_t>(kPageBytes - stack % kPageBytes);
+  const bool enough = subject.op == 0 && rest_of_page >= kEnoughIdleBytes && in_own_stack(stack);
+  const auto wanted = static_cast<std::uint32_t>(whole             ? depth
+                                                 : enough          ? rest_of_page + red_zone
+                                                 : subject.op != 0 ? kMaxStackBytes
+                                                                   : kMaxIdleStackBytes);
+  constexpr std::uint32_t kPythonBytes = kMaxPythonFrames * sizeof(PythonFrame);
+  const std::uint32_t reserved = static_cast<std::uint32_t>(sizeof(SnapshotHeader)) + kPythonBytes + wanted;
+  const RingWriter::Room room = process.segment.snapshots.reserve(reserved);
+  if (room.payload == nullptr) {
+    __atomic_fetch_add(&segment->lost_snapshots, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  auto* const header = reinterpret_cast<SnapshotHeader*>(room.payload);
+  header->tid = subject.tid;
+  header->op = subject.op;
+  header->flags = subject.flags | (inside && !whole ? kCutStack : 0);
+  header->weight = weight;
+  header->entry = inside ? subject.entry : 0;
+  header->stack_start = start;
+  copy_registers(header->registers, context);
+  auto* const frames = reinterpret_cast<PythonFrame*>(header + 1);
+  header->python_frames = copy_python(frames, stack, inside ? subject.entry : start + wanted);
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(frames + header->python_frames);
+  header->stack_bytes = copy_stack(bytes, start, wanted, whole || enough);
+  record.kind = RingKind::snapshot;
+  record.codec = Codec::raw;
+  record.stream = subject.stream;
+  record.events = 1;
+  record.stored_bytes = record.raw_bytes =
+      static_cast<std::uint32_t>(bytes - room.payload) + header->stack_bytes;
+  process.segment.snapshots.commit(room, record, reserved);
+  if (room.call) call_collector(process.segment);
+  const auto at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  (subject.stream != 0 ? snapshot_at : snapshot_elsewhere_at) = at;
+}
+
+// The kind of timer that sent a signal; nullptr: somebody else did.
+const SampleTimer* sender(const siginfo_t& info) {
+  if (timer_kind->sent(info)) return timer_kind;
+  return kCpuTimer.sent(info) ? &kCpuTimer : nullptr;  // it stands in where perf's is refused
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  const SampleTimer* const timer = sender(*info);
+  if (timer == nullptr) return end_by_signal(signal);  // the program has no handler
+  const int saved = errno;
+  take_snapshot(*static_cast<const ucontext_t*>(context), timer->periods(*info, period_ns));
+  errno = saved;
+}
+
+// The handlers that the program has set so far.
+void keep_samples_out_of_handlers() {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action {};
+    if (signal != sample_signal && real_sigaction(signal, nullptr, &action) == 0 && keep_samples_out(action))
+      real_sigaction(signal, &action, nullptr);
+  }
+}
+
+// A signal that the program has no use for, and the timer that can send it.
+void choose_signal() {
+  if (sampling.clock == SampleClock::perf) {
+    timer_kind = &kPerfTimer;
+    sample_signal = SIGSTKFLT;  // which nothing on this architecture sends
+    if (perf_timer_is_permitted() && take_signal(sample_signal, on_signal)) return;
+    note("perf's clock is not permitted, or SIGSTKFLT is in use: stacks are sampled by timers");
+  }
+  timer_kind = &kCpuTimer;
+  sample_signal = take_real_time_signal(on_signal, SIGRTMAX - 1, 0);
+}
+
+// Held while the signal or the timers are changed. A handler of the program that ran here could wait for it
+// in vain: signals are blocked.
+class Change {
+ public:
+  enum class How : std::uint8_t { wait, attempt };
+  explicit Change(How how) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved_);
+    while (__atomic_test_and_set(&changing, __ATOMIC_ACQUIRE)) {
+      if (how == How::attempt) return;
+      sched_yield();
+    }
+    held_ = true;
+  }
+  ~Change() {
+    if (held_) __atomic_clear(&changing, __ATOMIC_RELEASE);
+    pthread_sigmask(SIG_SETMASK, &saved_, nullptr);
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+  explicit operator bool() const { return held_; }
+
+ private:
+  Uncancelled uncancelled_;
+  sigset_t saved_;
+  bool held_ = false;
+};
+
+sigset_t only(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  return set;
+}
+
+void stop_sampling(const char* why) {
+  disarm_threads();
+  snapshots_on = false;
+  next_poll = UINT64_MAX;
+  note(why);
+}
+
+// Writes to each page: a copy into fresh ones would cost ten times as much.
+void touch_ring() {
+  const SegmentHeader& header = *process.segment.header;
+  auto* ring = reinterpret_cast<volatile std::uint8_t*>(process.segment.header) +
+               header.ring_offset[kStackRing] + sizeof(RingHeader);
+  for (std::uint64_t at = 0; at < header.ring_bytes[kStackRing]; at += 4096) ring[at] = 0;
+}
+
+}  // namespace
+
+void want_samples(const Sampling& settings) {
+  sampling = settings;
+  if (sampling.hz == 0) return;
+  begin_alternate_stacks();
+  use_alternate_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  sampler_wanted = true;
+}
+
+void start_sampler() {
+  if (sampling.hz == 0) return;
+  const Change change(Change::How::wait);
+  owner = getpid();
+  if (sample_signal == 0 || !has_signal(sample_signal, on_signal)) {
+    choose_signal();
+    keep_samples_out_of_handlers();  // those that are set later keep them out by themselves, also of children
+  }
+  if (sample_signal == 0) {
+    note("no signal is free for stack sampling");
+    return;
+  }
+  period_ns = 1'000'000'000 / sampling.hz;
+  define<Kind::sampling>(
+      sampling.hz, period_ns,
+      static_cast<std::uint64_t>(timer_kind == &kPerfTimer ? SampleSource::perf : SampleSource::cpu_timer));
+  touch_ring();
+  snapshots_on = true;
+  poll_after_ticks = ticks_per_second() / kPollsPerSecond;
+  next_poll = ticks_now() + poll_after_ticks;
+  define_modules();
+  arm_threads(*timer_kind, sample_signal, period_ns);
+}
+
+void poll_now(std::uint64_t now) {
+  if (!snapshots_on) return;
+  next_poll = now + poll_after_ticks;
+  define_modules();  // takes long: a thread that begins meanwhile need not wait for it
+  const Change change(Change::How::attempt);
+  if (!change || !snapshots_on) return;
+  if (process.off || !has_signal(sample_signal, on_signal))
+    return stop_sampling("stack sampling ended: the program took the signal");
+  arm_threads(*timer_kind, sample_signal, period_ns);
+}
+
+void sample_this_thread() {
+  for (int attempt = 0; snapshots_on && !process.off && attempt < kAttempts; ++attempt) {
+    const Change change(Change::How::attempt);
+    if (!change) {
+      sched_yield();
+      continue;
+    }
+    if (snapshots_on && has_signal(sample_signal, on_signal))
+      arm_thread(static_cast<int>(own_tid()), *timer_kind, sample_signal, period_ns);
+    return;
+  }
+}
+
+int sample_signal_now() {
+  const int signal = sample_signal;
+  return signal != 0 && owner == static_cast<pid_t>(syscall(SYS_getpid)) ? signal : 0;
+}
+
+bool keep_samples_out(struct sigaction& action) {
+  const int signal = sample_signal;
+  const bool is_handler = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+  if (signal == 0 || !is_handler || (action.sa_flags & SA_ONSTACK) == 0 ||
+      sigismember(&action.sa_mask, signal) == 1)
+    return false;
+  sigaddset(&action.sa_mask, signal);
+  return true;
+}
+
+void hide_sample_signal(struct sigaction& action) {
+  if (sample_signal != 0 && (action.sa_flags & SA_ONSTACK) != 0) sigdelset(&action.sa_mask, sample_signal);
+}
+
+bool is_sample(const siginfo_t& info) { return is_sample_signal(info.si_signo) && sender(info) != nullptr; }
+
+void leave_signal() {
+  const int saved = errno;
+  {
+    const Change change(Change::How::wait);
+    const int left = sample_signal;
+    if (left != 0) {
+      disarm_threads();
+      give_back_signal(left);
+      timer_kind = &kCpuTimer;
+      sample_signal = snapshots_on ? take_real_time_signal(on_signal, left - 1, left) : 0;
+      if (snapshots_on && sample_signal == 0) {
+        stop_sampling("stack sampling ended: the program took every signal");
+      } else if (snapshots_on) {
+        keep_samples_out_of_handlers();
+        arm_threads(*timer_kind, sample_signal, period_ns);
+      }
+    }
+  }
+  errno = saved;
+}
+
+void stop_for_exec() {
+  if (!is_sample_signal(sample_signal)) return;  // a child of vfork
+  const Change change(Change::How::attempt);
+  if (!change) return;
+  disarm_threads();
+  const sigset_t set = only(sample_signal);
+  const timespec now{};
+  while (syscall(SYS_rt_sigtimedwait, &set, nullptr, &now, sizeof(std::uint64_t)) > 0) continue;
+}
+
+void explain_snapshots() {
+  for (std::uintptr_t* at : {&snapshot_at, &snapshot_elsewhere_at}) {
+    if (*at != 0) define_module_at(*at);
+    *at = 0;
+  }
+}
+
+void hold_samples() {
+  held_signal = sample_signal;
+  if (held_signal == 0) return;
+  sigset_t before;
+  const sigset_t set = only(held_signal);
+  pthread_sigmask(SIG_BLOCK, &set, &before);
+  if (sigismember(&before, held_signal) == 1) held_signal = 0;  // the program blocks it anyway
+}
+
+void resume_samples() {
+  if (held_signal == 0) return;
+  const sigset_t set = only(held_signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+void forget_sampler() {
+  snapshots_on = false;
+  next_poll = UINT64_MAX;
+  changing = false;
+  owner = getpid();
+  if (sampler_wanted) begin_alternate_stacks();
+  forget_timers();
+  forget_modules();
+}
+
+#else
+
+void want_samples(const Sampling&) {}
+void start_sampler() {}
+void poll_now(std::uint64_t) {}
+void explain_snapshots() {}
+void hold_samples() {}
+void resume_samples() {}
+void forget_sampler() {}
+int sample_signal_now() { return 0; }
+bool keep_samples_out(struct sigaction&) { return false; }
+void hide_sample_signal(struct sigaction&) {}
+bool is_sample(const siginfo_t&) { return false; }
+void leave_signal() {}
+void sample_this_thread() {}
+void stop_for_exec() {}
+
+#endif
+
+}  // namespace lotus
