@@ -8,12 +8,10 @@
 
 #include "life/autostart.hpp"
 #include "life/config.hpp"
-#include "life/exits.hpp"
 #include "life/first_event.hpp"
 #include "life/leaving.hpp"
 #include "life/wait_for_trace.hpp"
-#include "native/hooks.hpp"
-#include "native/program_signals.hpp"
+#include "native/interposed.hpp"
 #include "native/torch_ops.hpp"
 #include "pipeline/handlers.hpp"
 #include "pipeline/iterators.hpp"
@@ -124,9 +122,7 @@ int audit(const char* event, py::Object* arguments, void*) {
 }
 
 [[gnu::constructor]] void enter_process() {
-  find_real_files();
-  find_real_signals();
-  find_real_exits();
+  find_real_functions();
   prepare_first_event();
   prepare_loaded();
   if (!add_audit_hook(audit)) return;  // not Python

@@ -1,45 +1,19 @@
 // File I/O of C code and of the interpreter, inside the spans of a pipeline: libc's functions, interposed.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <iterator>
-
 #include "native/hooks.hpp"
-#include "native/symbols.hpp"
+#include "native/interposed.hpp"
 #include "python/sample_file.hpp"
 
 namespace lotus {
 namespace {
 
-// What these functions take are at most six integers and pointers, in registers; what they return is one. A
-// C function may be called with more arguments than it reads: one type fits all.
-using Function = Word (*)(Word, Word, Word, Word, Word, Word);
-
-enum Symbol : std::size_t {
-#define LOTUS_SYMBOL(symbol, hook, rule) k_##symbol,
-  LOTUS_FILE_SYMBOLS(LOTUS_SYMBOL)
-#undef LOTUS_SYMBOL
+struct Arguments {
+  Word a = 0, b = 0, c = 0, d = 0, e = 0, f = 0;  // 0: the function has not got so many
 };
-constexpr HookName kHookNames[] = {
-#define LOTUS_HOOK(name) {#name, "libc.so.6"},
-    LOTUS_FILE_HOOKS(LOTUS_HOOK)
-#undef LOTUS_HOOK
-};
-enum Hook : HookId {
-  k_none_hook,
-#define LOTUS_HOOK(name) k_##name##_hook,
-  LOTUS_FILE_HOOKS(LOTUS_HOOK)
-#undef LOTUS_HOOK
-};
-constexpr const char* kNames[] = {
-#define LOTUS_SYMBOL(symbol, hook, rule) #symbol,
-    LOTUS_FILE_SYMBOLS(LOTUS_SYMBOL)
-#undef LOTUS_SYMBOL
-};
-constinit Function real[std::size(kNames)] = {};
 
 // Where a function's arguments are.
 enum class Rule { path_first, path_second, stream, bytes, items, items_checked, mapped };
@@ -50,11 +24,10 @@ constexpr bool opens(Rule rule) {
 
 // Before our constructor ran, in another library's. An allocator may map memory there, from inside malloc:
 // then not even the loader may be asked.
-[[gnu::noinline]] Word call_early(std::size_t symbol, Rule rule, Word a, Word b, Word c, Word d, Word e,
-                                  Word f) {
+[[gnu::noinline]] Word call_early(Hooked function, Rule rule, const Arguments& with) {
+  const auto [a, b, c, d, e, f] = with;
   if (rule == Rule::mapped) return static_cast<Word>(syscall(SYS_mmap, a, b, c, d, e, f));
-  const auto found = reinterpret_cast<Function>(dlsym(RTLD_NEXT, kNames[symbol]));
-  return found(a, b, c, d, e, f);
+  return call_function(real_function(function), a, b, c, d, e, f);
 }
 
 // A data file that C code opened to read it names the sample, if nothing else has.
@@ -93,47 +66,53 @@ std::uint64_t bytes_of(Rule rule, Word b, Word c, Word result) {
   }
 }
 
-[[gnu::noinline]] Word call_counted(Thread& thread, std::size_t symbol, HookId hook, Rule rule, Word a,
-                                    Word b, Word c, Word d, Word e, Word f) {
-  const Function function = real[symbol];
+[[gnu::noinline]] Word call_counted(Thread& thread, Hooked symbol, Counted hook, Rule rule,
+                                    const Arguments& with) {
+  const auto [a, b, c, d, e, f] = with;
+  const AnyFunction function = real_functions[symbol];
   const bool no_file = rule == Rule::mapped && maps_memory(c, d);
   // A child of vfork shares our memory until it executes something; files are what it may open before.
   const bool child = opens(rule) && process.pid != static_cast<int>(syscall(SYS_getpid));
-  if (no_file || child) return function(a, b, c, d, e, f);
+  if (no_file || child) return call_function(function, a, b, c, d, e, f);
   const Word result = timed(
-      thread, hook, [&] { return function(a, b, c, d, e, f); },
+      thread, hook, [&] { return call_function(function, a, b, c, d, e, f); },
       [&](Word value) { return bytes_of(rule, b, c, value); });
   if (opens(rule)) note_file(rule, a, b, c, result);
   return result;
 }
 
-template <std::size_t S, HookId H, Rule R>
-[[gnu::always_inline]] inline Word call(Word a, Word b, Word c, Word d, Word e, Word f) {
-  const Function function = real[S];
-  if (function == nullptr) [[unlikely]]
-    return call_early(S, R, a, b, c, d, e, f);
-  Thread* thread = counting_thread();
-  if (thread == nullptr) [[likely]]
-    return function(a, b, c, d, e, f);
-  return call_counted(*thread, S, H, R, a, b, c, d, e, f);
-}
+template <Rule R, Counted C>
+struct FileCall {
+  template <Hooked F, class... Words>
+  [[gnu::always_inline]] static Word call(const Caller&, Words... words) {
+    const AnyFunction function = real_functions[F];
+    if (function == nullptr) [[unlikely]]
+      return call_early(F, R, {words...});
+    Thread* thread = counting_thread();
+    if (thread == nullptr) [[likely]]
+      return call_function(function, words...);
+    return call_counted(*thread, F, C, R, {words...});
+  }
+};
+
+// The rules of the table.
+template <Counted C>
+using path_first = FileCall<Rule::path_first, C>;
+template <Counted C>
+using path_second = FileCall<Rule::path_second, C>;
+template <Counted C>
+using stream = FileCall<Rule::stream, C>;
+template <Counted C>
+using bytes = FileCall<Rule::bytes, C>;
+template <Counted C>
+using items = FileCall<Rule::items, C>;
+template <Counted C>
+using items_checked = FileCall<Rule::items_checked, C>;
+template <Counted C>
+using mapped = FileCall<Rule::mapped, C>;
 
 }  // namespace
 
-void find_real_files() {
-  add_first_hooks(kHookNames, std::size(kHookNames));
-  for (std::size_t i = 0; i < std::size(kNames); ++i)
-    real[i] = reinterpret_cast<Function>(dlsym(RTLD_NEXT, kNames[i]));
-}
+LOTUS_INTERPOSE(LOTUS_FILE_HOOKS)
 
 }  // namespace lotus
-
-#define LOTUS_SYMBOL(symbol, hook, rule)                                                                \
-  extern "C" [[gnu::visibility("default")]] lotus::Word lotus_##symbol(                                 \
-      lotus::Word, lotus::Word, lotus::Word, lotus::Word, lotus::Word, lotus::Word) asm(#symbol);       \
-  lotus::Word lotus_##symbol(lotus::Word a, lotus::Word b, lotus::Word c, lotus::Word d, lotus::Word e, \
-                             lotus::Word f) {                                                           \
-    return lotus::call<lotus::k_##symbol, lotus::k_##hook##_hook, lotus::Rule::rule>(a, b, c, d, e, f); \
-  }
-LOTUS_FILE_SYMBOLS(LOTUS_SYMBOL)
-#undef LOTUS_SYMBOL

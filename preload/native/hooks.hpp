@@ -11,9 +11,6 @@
 
 namespace lotus {
 
-// An integer or a pointer in a register: all that the functions hooked here take and return.
-using Word = std::uintptr_t;
-
 constexpr bool counts_native(Kind kind) {
   return kind == Kind::op || kind == Kind::sample || kind == Kind::samples || kind == Kind::fetch;
 }
@@ -72,8 +69,5 @@ template <class Call>
 [[gnu::always_inline]] inline auto timed(Thread& thread, HookId hook, Call&& call) {
   return timed(thread, hook, call, [](auto) { return std::uint64_t{0}; });
 }
-
-// Finds libc's own functions behind the interposed ones. Called once, before any thread exists.
-void find_real_files();
 
 }  // namespace lotus

@@ -2,45 +2,38 @@
 //
 // Several libjpegs may live in one process. A decompressor belongs to the one that made it: that one's memory
 // manager hangs on it, and the first function of that manager says by its address which library it is.
-#include <iterator>
-
 #include "native/hooks.hpp"
+#include "native/interposed.hpp"
 #include "native/line_times.hpp"
-#include "native/symbols.hpp"
 #include "system/files.hpp"
 #include "system/loaded.hpp"
 
 namespace lotus {
 namespace {
 
-using Function = Word (*)(Word, Word, Word);
+#define LOTUS_ONE(...) +1
+constexpr std::size_t kFunctions = 0 LOTUS_JPEG_HOOKS(LOTUS_ONE);
+#undef LOTUS_ONE
 
-enum JpegSymbol : std::size_t {
-#define LOTUS_SYMBOL(symbol, rule) k_##symbol,
-  LOTUS_JPEG_SYMBOLS(LOTUS_SYMBOL)
-#undef LOTUS_SYMBOL
-};
-constexpr const char* kNames[] = {
-#define LOTUS_SYMBOL(symbol, rule) #symbol,
-    LOTUS_JPEG_SYMBOLS(LOTUS_SYMBOL)
-#undef LOTUS_SYMBOL
-};
+// The functions of this library are numbered from 0 here.
+constexpr std::size_t number_of(Hooked function) { return function - hooked_jpeg_read_header; }
+constexpr const char* name_of(std::size_t symbol) { return kHookRows[hooked_jpeg_read_header + symbol].name; }
 
-struct Library {
+struct JpegLibrary {
   const void* allocator = nullptr;  // published last
   Loaded object;
-  Symbol symbols[std::size(kNames)];
-  HookId hooks[std::size(kNames)] = {};
+  Symbol symbols[kFunctions];
+  HookId hooks[kFunctions] = {};
 };
 constexpr std::uint32_t kMaxLibraries = 16;  // more are looked up at each call
-constinit Library libraries[kMaxLibraries] = {};
+constinit JpegLibrary libraries[kMaxLibraries] = {};
 constinit std::uint32_t library_count = 0;
 
 // The library of this thread's last image, and how many were known when it was looked up: since then another
 // may have been found at its address, by the thread that read the image's header.
 struct Memory {
   const void* allocator;
-  const Library* library;
+  const JpegLibrary* library;
   std::uint32_t libraries;
 };
 constinit thread_local Memory last{};
@@ -48,7 +41,7 @@ constinit thread_local Memory last{};
 // The call that this thread counted last: where an image is read line by line, hundreds like it follow.
 struct CountedCall {
   std::size_t symbol;  // kNone: there was none
-  Function function;
+  AnyFunction function;
   OpenCall counted;
   Word image;
   LineTimes times;  // of those that follow
@@ -73,36 +66,36 @@ std::uint32_t lines_left(Word decompressor) {
   return next < height ? height - next : 0;
 }
 
-const Library* add_library(const void* allocator, const Loaded& object) {
+const JpegLibrary* add_library(const void* allocator, const Loaded& object) {
   const std::uint32_t index = __atomic_fetch_add(&library_count, 1, __ATOMIC_RELAXED);
   if (index >= kMaxLibraries) {
     __atomic_store_n(&library_count, kMaxLibraries, __ATOMIC_RELAXED);
     return nullptr;
   }
-  Library& library = libraries[index];
+  JpegLibrary& library = libraries[index];
   library.object = object;
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    library.symbols[i] = find_symbol(object, kNames[i]);
-    if (library.symbols[i]) library.hooks[i] = add_hook(kNames[i], base_name(object.path()));
+  for (std::size_t i = 0; i < kFunctions; ++i) {
+    library.symbols[i] = find_symbol(object, name_of(i));
+    if (library.symbols[i]) library.hooks[i] = add_hook(name_of(i), base_name(object.path()));
   }
   __atomic_store_n(&library.allocator, allocator, __ATOMIC_RELEASE);
   return &library;
 }
 
-bool still_holds(const Library& library) {
-  for (std::size_t i = 0; i < std::size(kNames); ++i)
-    if (library.symbols[i] && !library.symbols[i].holds(kNames[i])) return false;
+bool still_holds(const JpegLibrary& library) {
+  for (std::size_t i = 0; i < kFunctions; ++i)
+    if (library.symbols[i] && !library.symbols[i].holds(name_of(i))) return false;
   return true;
 }
 
 // Looks once an image whether the library is still the one that was known under this address: the loader may
 // have put another in its place.
-const Library* library_of(const void* allocator) {
+const JpegLibrary* library_of(const void* allocator) {
   const Loaded object = find_loaded(allocator);
   if (!object) return nullptr;
   const std::uint32_t count = __atomic_load_n(&library_count, __ATOMIC_RELAXED);
   for (std::uint32_t i = 0; i < count && i < kMaxLibraries; ++i) {
-    const Library& library = libraries[i];
+    const JpegLibrary& library = libraries[i];
     if (__atomic_load_n(&library.allocator, __ATOMIC_ACQUIRE) == allocator && library.object == object &&
         still_holds(library))
       return &library;
@@ -123,8 +116,8 @@ bool is_last(const void* allocator) {
 
 [[gnu::noinline]] Word call_unknown(std::size_t symbol, const void* caller, const void* ours, Word a, Word b,
                                     Word c) {
-  const auto function = reinterpret_cast<Function>(bind_for_caller(caller, kNames[symbol], ours));
-  return function == nullptr ? 0 : function(a, b, c);
+  const auto function = reinterpret_cast<AnyFunction>(bind_for_caller(caller, name_of(symbol), ours));
+  return function == nullptr ? 0 : call_function(function, a, b, c);
 }
 
 // One copy of it for all functions: each image calls several, whose code lies in no cache by then.
@@ -132,16 +125,16 @@ bool is_last(const void* allocator) {
                             Word b, Word c) {
   const void* allocator = allocator_of(a);
   if (begins || !is_last(allocator)) look_up(allocator);
-  const Library* library = last.library;
+  const JpegLibrary* library = last.library;
   if (library == nullptr || !library->symbols[symbol]) [[unlikely]]
     return call_unknown(symbol, caller, ours, a, b, c);
-  const auto function = reinterpret_cast<Function>(library->symbols[symbol].address());
+  const auto function = reinterpret_cast<AnyFunction>(library->symbols[symbol].address());
   Thread* thread = counting_thread();
-  if (thread == nullptr || library->hooks[symbol] == 0) return function(a, b, c);
+  if (thread == nullptr || library->hooks[symbol] == 0) return call_function(function, a, b, c);
   const OpenCall counted = count_call(*thread, library->hooks[symbol]);
   before = {symbol, function, counted, a, {}};
   return timed(
-      counted, [&] { return function(a, b, c); }, [](Word) { return std::uint64_t{0}; });
+      counted, [&] { return call_function(function, a, b, c); }, [](Word) { return std::uint64_t{0}; });
 }
 
 bool has_read(Word result) { return static_cast<std::uint32_t>(result) > 0; }
@@ -161,7 +154,7 @@ bool has_read(Word result) { return static_cast<std::uint32_t>(result) > 0; }
   ++before.counted.total->calls;
   before.times.before(
       static_cast<std::uint32_t>(c), [&] { return lines_left(a); }, ticks_now);
-  return finish_line(before.function(a, b, c));
+  return finish_line(call_function(before.function, a, b, c));
 }
 
 // jpeg_read_scanlines: most calls are like the one before, inside a group.
@@ -171,30 +164,29 @@ bool has_read(Word result) { return static_cast<std::uint32_t>(result) > 0; }
                      still_counts(before.counted);
   if (!again) return call_line(symbol, caller, ours, a, b, c);
   ++before.counted.total->calls;
-  const Word result = before.function(a, b, c);
+  const Word result = call_function(before.function, a, b, c);
   return before.times.goes_on(has_read(result)) ? result : finish_line(result);
 }
 
-// What is done for a function, by the rule of its row.
-enum class Rule { begins, each, repeats };
-template <std::size_t symbol, Rule rule>
-[[gnu::always_inline]] inline Word call_by_rule(const void* caller, const void* ours, Word a, Word b,
-                                                Word c) {
-  if constexpr (rule == Rule::repeats)
-    return call_again(symbol, caller, ours, a, b, c);
-  else
-    return call(symbol, rule == Rule::begins, caller, ours, a, b, c);
-}
+// The rules of the table.
+template <bool Begins>
+struct JpegCall {
+  template <Hooked F>
+  static Word call(const Caller& from, Word a, Word b = 0, Word c = 0) {
+    return lotus::call(number_of(F), Begins, from.address, from.ours, a, b, c);
+  }
+};
+using begins = JpegCall<true>;
+using each = JpegCall<false>;
+struct repeats {
+  template <Hooked F>
+  [[gnu::always_inline]] static Word call(const Caller& from, Word a, Word b, Word c) {
+    return call_again(number_of(F), from.address, from.ours, a, b, c);
+  }
+};
 
 }  // namespace
-}  // namespace lotus
 
-#define LOTUS_SYMBOL(symbol, rule)                                                                \
-  extern "C" [[gnu::visibility("default")]] lotus::Word lotus_##symbol(lotus::Word, lotus::Word,  \
-                                                                       lotus::Word) asm(#symbol); \
-  lotus::Word lotus_##symbol(lotus::Word a, lotus::Word b, lotus::Word c) {                       \
-    return lotus::call_by_rule<lotus::k_##symbol, lotus::Rule::rule>(                             \
-        __builtin_return_address(0), reinterpret_cast<const void*>(&lotus_##symbol), a, b, c);    \
-  }
-LOTUS_JPEG_SYMBOLS(LOTUS_SYMBOL)
-#undef LOTUS_SYMBOL
+LOTUS_INTERPOSE(LOTUS_JPEG_HOOKS)
+
+}  // namespace lotus

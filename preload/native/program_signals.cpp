@@ -3,61 +3,58 @@
 // The sampler's signal has the default action as far as the program can see. Whoever sets its action gets it:
 // sampling moves to another signal first. The stack that samples are taken on does not exist for it either.
 // Whoever waits for every signal does not get ours.
-#include <dlfcn.h>
 #include <time.h>
 
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 
-#include "native/hooks.hpp"
-#include "native/program_signals.hpp"
-#include "native/symbols.hpp"
+#include "native/interposed.hpp"
 #include "sampling/sampler.hpp"
 #include "system/alternate_stack.hpp"
-#include "system/signal_actions.hpp"
 
 namespace lotus {
 namespace {
 
-// What these functions take are at most six integers and pointers, in registers.
-using Function = Word (*)(Word, Word, Word, Word, Word, Word);
 struct Arguments {
-  Word at[6];
+  Word at[6];  // 0: the function has not got so many
 };
 
-enum Symbol : std::size_t {
-#define LOTUS_SYMBOL(symbol, rule) k_##symbol,
-  LOTUS_SIGNAL_SYMBOLS(LOTUS_SYMBOL)
-#undef LOTUS_SYMBOL
-};
-constexpr const char* kNames[] = {
-#define LOTUS_SYMBOL(symbol, rule) #symbol,
-    LOTUS_SIGNAL_SYMBOLS(LOTUS_SYMBOL)
-#undef LOTUS_SYMBOL
-};
-constinit Function real[std::size(kNames)] = {};
-
-Function real_function(std::size_t symbol) {
-  if (real[symbol] == nullptr)  // before our constructor ran, in another library's
-    real[symbol] = reinterpret_cast<Function>(dlsym(RTLD_NEXT, kNames[symbol]));
-  return real[symbol];
+Word run(AnyFunction function, const Arguments& with) {
+  return call_function(function, with.at[0], with.at[1], with.at[2], with.at[3], with.at[4], with.at[5]);
 }
 
-Word run(Function function, const Arguments& with) {
-  return function(with.at[0], with.at[1], with.at[2], with.at[3], with.at[4], with.at[5]);
-}
-
-Word run(Function function, Word a, Word b, Word c) { return run(function, {{a, b, c, 0, 0, 0}}); }
+Word run(AnyFunction function, Word a, Word b, Word c) { return run(function, {{a, b, c, 0, 0, 0}}); }
 
 template <class T>
 T* pointer(Word word) {
   return reinterpret_cast<T*>(word);
 }
 
-// What these do with a function's arguments is told by its row.
-struct action {  // (signal, new action, old action)
-  static Word call(Function function, Word signal, Word changed, Word old) {
+// What is done for a function: Rule::apply(), with its first three arguments or with all of them.
+template <class Rule>
+struct SignalCall {
+  template <Hooked F, class... Words>
+  static Word call(const Caller&, Words... words) {
+    return with(F, {{words...}});
+  }
+
+ private:
+  static Word with(Hooked hooked, const Arguments& given) {
+    const AnyFunction function = real_function(hooked);
+    if (function == nullptr) {  // a libc without it, asked for by dlsym()
+      errno = ENOSYS;
+      return static_cast<Word>(-1);
+    }
+    if constexpr (requires { Rule::apply(function, given); })
+      return Rule::apply(function, given);
+    else
+      return Rule::apply(function, given.at[0], given.at[1], given.at[2]);
+  }
+};
+
+// The rules of the table.
+struct action : SignalCall<action> {  // (signal, new action, old action)
+  static Word apply(AnyFunction function, Word signal, Word changed, Word old) {
     const bool ours = is_sample_signal(static_cast<int>(signal));
     if (ours && changed != 0) leave_signal();
     struct sigaction without_samples {};
@@ -75,15 +72,15 @@ struct action {  // (signal, new action, old action)
   }
 };
 
-struct handler {  // (signal, …)
-  static Word call(Function function, Word signal, Word b, Word c) {
+struct handler : SignalCall<handler> {  // (signal, …)
+  static Word apply(AnyFunction function, Word signal, Word b, Word c) {
     if (is_sample_signal(static_cast<int>(signal))) leave_signal();
     return run(function, signal, b, c);
   }
 };
 
-struct alternate {  // (new stack, old stack)
-  static Word call(Function function, Word changed, Word old, Word c) {
+struct alternate : SignalCall<alternate> {  // (new stack, old stack)
+  static Word apply(AnyFunction function, Word changed, Word old, Word c) {
     const Word result = run(function, changed, old, c);
     if (static_cast<int>(result) != 0) return result;
     if (old != 0 && is_alternate_stack(*pointer<const stack_t>(old))) {
@@ -120,7 +117,7 @@ int wait_past_samples(const sigset_t* set, siginfo_t* info, const timespec* time
   timespec left{};
   for (;;) {
     siginfo_t got{};
-    const auto signal = static_cast<int>(run(real_function(k_sigtimedwait), reinterpret_cast<Word>(set),
+    const auto signal = static_cast<int>(run(real_function(hooked_sigtimedwait), reinterpret_cast<Word>(set),
                                              reinterpret_cast<Word>(&got), reinterpret_cast<Word>(timeout)));
     if (signal < 0 || !is_sample(got)) {
       if (signal > 0 && info != nullptr) *info = got;
@@ -137,8 +134,8 @@ bool waits_for_samples(Word set) {
   return signal != 0 && set != 0 && sigismember(pointer<const sigset_t>(set), signal) == 1;
 }
 
-struct wait_number {  // (set, number that came)
-  static Word call(Function function, Word set, Word number, Word c) {
+struct wait_number : SignalCall<wait_number> {  // (set, number that came)
+  static Word apply(AnyFunction function, Word set, Word number, Word c) {
     if (!waits_for_samples(set)) return run(function, set, number, c);
     const int saved = errno;
     int signal = 0;
@@ -153,24 +150,24 @@ struct wait_number {  // (set, number that came)
   }
 };
 
-struct wait_info {  // (set, information)
-  static Word call(Function function, Word set, Word info, Word c) {
+struct wait_info : SignalCall<wait_info> {  // (set, information)
+  static Word apply(AnyFunction function, Word set, Word info, Word c) {
     if (!waits_for_samples(set)) return run(function, set, info, c);
     return static_cast<Word>(
         wait_past_samples(pointer<const sigset_t>(set), pointer<siginfo_t>(info), nullptr));
   }
 };
 
-struct wait_time {  // (set, information, time)
-  static Word call(Function function, Word set, Word info, Word time) {
+struct wait_time : SignalCall<wait_time> {  // (set, information, time)
+  static Word apply(AnyFunction function, Word set, Word info, Word time) {
     if (!waits_for_samples(set)) return run(function, set, info, time);
     return static_cast<Word>(wait_past_samples(pointer<const sigset_t>(set), pointer<siginfo_t>(info),
                                                pointer<const timespec>(time)));
   }
 };
 
-struct pending {  // (set that is filled)
-  static Word call(Function function, Word set, Word b, Word c) {
+struct pending : SignalCall<pending> {  // (set that is filled)
+  static Word apply(AnyFunction function, Word set, Word b, Word c) {
     const Word result = run(function, set, b, c);
     if (static_cast<int>(result) == 0 && waits_for_samples(set))
       sigdelset(pointer<sigset_t>(set), sample_signal_now());
@@ -178,8 +175,8 @@ struct pending {  // (set that is filled)
   }
 };
 
-struct descriptor {  // (descriptor, set, flags)
-  static Word call(Function function, Word file, Word set, Word flags) {
+struct descriptor : SignalCall<descriptor> {  // (descriptor, set, flags)
+  static Word apply(AnyFunction function, Word file, Word set, Word flags) {
     if (!waits_for_samples(set)) return run(function, file, set, flags);
     sigset_t others = *pointer<const sigset_t>(set);
     sigdelset(&others, sample_signal_now());
@@ -189,8 +186,8 @@ struct descriptor {  // (descriptor, set, flags)
 
 // These wait with another mask. What is pending of ours, because the program blocks it, stays so.
 template <std::size_t Mask>
-struct masked {
-  static Word call(Function function, Arguments with) {
+struct masked : SignalCall<masked<Mask>> {
+  static Word apply(AnyFunction function, Arguments with) {
     const int signal = sample_signal_now();
     if (signal == 0 || with.at[Mask] == 0) return run(function, with);
     sigset_t mask = *pointer<const sigset_t>(with.at[Mask]);
@@ -200,34 +197,8 @@ struct masked {
   }
 };
 
-template <class Rule>
-Word call(std::size_t symbol, const Arguments& with) {
-  const Function function = real_function(symbol);
-  if (function == nullptr) {  // a libc without it, asked for by dlsym()
-    errno = ENOSYS;
-    return static_cast<Word>(-1);
-  }
-  if constexpr (requires { Rule::call(function, with); })
-    return Rule::call(function, with);
-  else
-    return Rule::call(function, with.at[0], with.at[1], with.at[2]);
-}
-
 }  // namespace
 
-void find_real_signals() {
-  for (std::size_t i = 0; i < std::size(kNames); ++i) real_function(i);
-  real_sigaction = reinterpret_cast<Sigaction>(reinterpret_cast<void (*)()>(real_function(k_sigaction)));
-}
+LOTUS_INTERPOSE(LOTUS_SIGNAL_HOOKS)
 
 }  // namespace lotus
-
-#define LOTUS_SYMBOL(symbol, rule)                                                                      \
-  extern "C" [[gnu::visibility("default")]] lotus::Word lotus_##symbol(                                 \
-      lotus::Word, lotus::Word, lotus::Word, lotus::Word, lotus::Word, lotus::Word) asm(#symbol);       \
-  lotus::Word lotus_##symbol(lotus::Word a, lotus::Word b, lotus::Word c, lotus::Word d, lotus::Word e, \
-                             lotus::Word f) {                                                           \
-    return lotus::call<lotus::rule>(lotus::k_##symbol, {{a, b, c, d, e, f}});                           \
-  }
-LOTUS_SIGNAL_SYMBOLS(LOTUS_SYMBOL)
-#undef LOTUS_SYMBOL

@@ -1,13 +1,10 @@
 // The program's new threads: each begins with a stack for samples, and with a clock of its own, so that one
 // that lives within a single operation is sampled, too. One that starts another way (clone) has no such stack
 // and is not sampled, unless it loads data itself.
-#include <dlfcn.h>
-#include <pthread.h>
-
 #include <cerrno>
 #include <cstddef>
 
-#include "native/symbols.hpp"
+#include "native/interposed.hpp"
 #include "sampling/sampler.hpp"
 #include "system/alternate_stack.hpp"
 
@@ -15,7 +12,6 @@ namespace lotus {
 namespace {
 
 using Routine = void* (*)(void*);
-using Create = int (*)(pthread_t*, const pthread_attr_t*, Routine, void*);
 
 // What a thread is to run, kept until it runs: nothing is allocated here, where an allocator may be starting
 // its own. In a forked child those are lost that were about to be read just then.
@@ -47,27 +43,25 @@ void* run(void* given) {
   return result;
 }
 
-int create(pthread_t* thread, const pthread_attr_t* attributes, Routine routine, void* argument) {
-  static constinit Create real = nullptr;
-  if (real == nullptr) real = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-  if (real == nullptr) return ENOSYS;
-  Start* const start = sampler_wanted ? take_start() : nullptr;
-  if (start == nullptr) return real(thread, attributes, routine, argument);
-  start->routine = routine;
-  start->argument = argument;
-  const int problem = real(thread, attributes, run, start);
-  if (problem != 0) give_back(*start);
-  return problem;
-}
+// The rule of the table.
+struct begins_thread {
+  template <Hooked F>
+  static Word call(const Caller&, Word thread, Word attributes, Word routine, Word argument) {
+    const AnyFunction real = real_function(F);
+    if (real == nullptr) return ENOSYS;
+    Start* const start = sampler_wanted ? take_start() : nullptr;
+    if (start == nullptr) return call_function(real, thread, attributes, routine, argument);
+    start->routine = reinterpret_cast<Routine>(routine);
+    start->argument = reinterpret_cast<void*>(argument);
+    const Word problem =
+        call_function(real, thread, attributes, reinterpret_cast<Word>(&run), reinterpret_cast<Word>(start));
+    if (static_cast<int>(problem) != 0) give_back(*start);
+    return problem;
+  }
+};
 
 }  // namespace
 
-}  // namespace lotus
+LOTUS_INTERPOSE(LOTUS_THREAD_HOOKS)
 
-extern "C" [[gnu::visibility("default")]] int lotus_pthread_create(pthread_t*, const pthread_attr_t*,
-                                                                   void* (*)(void*),
-                                                                   void*) asm("pthread_create");
-int lotus_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*),
-                         void* argument) {
-  return lotus::create(thread, attributes, routine, argument);
-}
+}  // namespace lotus

@@ -32,7 +32,14 @@ struct Context {
 
 // The current context, if it is what it was, and that of a call around the one with this frame; else nullptr,
 // and the thread is marked as unbalanced.
-Context* context_around(const void* frame);
+inline Context* context_around(const void* frame) {
+  Context* context = python_thread.context;
+  if (context == nullptr) return nullptr;
+  if (reinterpret_cast<const void*>(context) > frame && context->serial == python_thread.context_serial)
+    return context;
+  mark_unbalanced();
+  return nullptr;
+}
 
 // Puts a context before the current one for the life of the scope.
 class ContextScope {

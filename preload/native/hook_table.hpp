@@ -1,0 +1,122 @@
+// The C functions that liblotus.so interposes: one row each. The library's exports are made from these rows,
+// and nothing else is exported. No header may be included here.
+//
+// H(symbol, library, arguments, rule): the name of the function, the library that has the real one, how many
+// integers and pointers it takes, and what is done for it: a type of the file that interposes the family, see
+// interposed.hpp. Names of libc that end in _chk and _2 are what _FORTIFY_SOURCE makes of the others.
+#pragma once
+
+// clang-format off
+
+// What is counted of libc. C(name)
+#define LOTUS_COUNTED(C) C(open) C(openat) C(fopen) C(read) C(pread) C(readv) C(preadv) C(fread) C(mmap)
+
+// Files; files.cpp. The rule knows where a function's arguments are.
+#define LOTUS_FILE_HOOKS(H) \
+  H(open, libc, 3, path_first<counted_open>)                     \
+  H(open64, libc, 3, path_first<counted_open>)                   \
+  H(__open_2, libc, 2, path_first<counted_open>)                 \
+  H(__open64_2, libc, 2, path_first<counted_open>)               \
+  H(openat, libc, 4, path_second<counted_openat>)                \
+  H(openat64, libc, 4, path_second<counted_openat>)              \
+  H(__openat_2, libc, 3, path_second<counted_openat>)            \
+  H(__openat64_2, libc, 3, path_second<counted_openat>)          \
+  H(fopen, libc, 2, stream<counted_fopen>)                       \
+  H(fopen64, libc, 2, stream<counted_fopen>)                     \
+  H(read, libc, 3, bytes<counted_read>)                          \
+  H(__read_chk, libc, 4, bytes<counted_read>)                    \
+  H(pread, libc, 4, bytes<counted_pread>)                        \
+  H(pread64, libc, 4, bytes<counted_pread>)                      \
+  H(__pread_chk, libc, 5, bytes<counted_pread>)                  \
+  H(__pread64_chk, libc, 5, bytes<counted_pread>)                \
+  H(readv, libc, 3, bytes<counted_readv>)                        \
+  H(preadv, libc, 4, bytes<counted_preadv>)                      \
+  H(preadv64, libc, 4, bytes<counted_preadv>)                    \
+  H(preadv2, libc, 5, bytes<counted_preadv>)                     \
+  H(preadv64v2, libc, 5, bytes<counted_preadv>)                  \
+  H(fread, libc, 4, items<counted_fread>)                        \
+  H(fread_unlocked, libc, 4, items<counted_fread>)               \
+  H(__fread_chk, libc, 5, items_checked<counted_fread>)          \
+  H(__fread_unlocked_chk, libc, 5, items_checked<counted_fread>) \
+  H(mmap, libc, 6, mapped<counted_mmap>)                         \
+  H(mmap64, libc, 6, mapped<counted_mmap>)
+
+// What is told the program of signals; program_signals.cpp.
+#define LOTUS_SIGNAL_HOOKS(H) \
+  H(sigaction, libc, 3, action)       \
+  H(__sigaction, libc, 3, action)     \
+  H(signal, libc, 2, handler)         \
+  H(bsd_signal, libc, 2, handler)     \
+  H(sysv_signal, libc, 2, handler)    \
+  H(__sysv_signal, libc, 2, handler)  \
+  H(sigset, libc, 2, handler)         \
+  H(sigignore, libc, 1, handler)      \
+  H(siginterrupt, libc, 2, handler)   \
+  H(sigwait, libc, 2, wait_number)    \
+  H(sigwaitinfo, libc, 2, wait_info)  \
+  H(sigtimedwait, libc, 3, wait_time) \
+  H(sigpending, libc, 1, pending)     \
+  H(sigaltstack, libc, 2, alternate)  \
+  H(signalfd, libc, 3, descriptor)    \
+  H(sigsuspend, libc, 1, masked<0>)   \
+  H(__sigsuspend, libc, 1, masked<0>) \
+  H(ppoll, libc, 4, masked<3>)        \
+  H(__ppoll_chk, libc, 5, masked<3>)  \
+  H(pselect, libc, 6, masked<5>)      \
+  H(epoll_pwait, libc, 5, masked<4>)  \
+  H(epoll_pwait2, libc, 5, masked<4>)
+
+// What starts a thread; threads.cpp.
+#define LOTUS_THREAD_HOOKS(H) \
+  H(pthread_create, libc, 4, begins_thread)
+
+// What ends a process, and what replaces its program; life/exits.cpp.
+#define LOTUS_EXIT_HOOKS(H) \
+  H(_exit, libc, 1, ends_process)        \
+  H(_Exit, libc, 1, ends_process)        \
+  H(execv, libc, 2, replaces_program)    \
+  H(execve, libc, 3, replaces_program)   \
+  H(execvp, libc, 2, replaces_program)   \
+  H(execvpe, libc, 3, replaces_program)  \
+  H(fexecve, libc, 3, replaces_program)  \
+  H(execveat, libc, 5, replaces_program)
+
+// libjpeg, functions with a j_decompress_ptr first; jpeg.cpp. `begins`: the first one that is called for an image. `each`:
+// each call is timed. `repeats`: calls come line by line and are timed in groups.
+#define LOTUS_JPEG_HOOKS(H) \
+  H(jpeg_read_header, libjpeg, 2, begins)     \
+  H(jpeg_start_decompress, libjpeg, 1, each)  \
+  H(jpeg_read_coefficients, libjpeg, 1, each) \
+  H(jpeg_read_scanlines, libjpeg, 3, repeats) \
+  H(jpeg_read_raw_data, libjpeg, 3, each)     \
+  H(jpeg_crop_scanline, libjpeg, 3, each)     \
+  H(jpeg_skip_scanlines, libjpeg, 2, each)    \
+  H(jpeg_finish_decompress, libjpeg, 1, each) \
+  H(jpeg12_read_scanlines, libjpeg, 3, each)  \
+  H(jpeg16_read_scanlines, libjpeg, 3, each)  \
+  H(jpeg12_read_raw_data, libjpeg, 3, each)   \
+  H(jpeg12_crop_scanline, libjpeg, 3, each)   \
+  H(jpeg12_skip_scanlines, libjpeg, 2, each)
+
+// TurboJPEG; turbojpeg.cpp.
+#define LOTUS_TURBOJPEG_HOOKS(H) \
+  H(tjDecompressHeader, libturbojpeg, 5, decompresses)        \
+  H(tjDecompressHeader2, libturbojpeg, 6, decompresses)       \
+  H(tjDecompressHeader3, libturbojpeg, 7, decompresses)       \
+  H(tjDecompress, libturbojpeg, 9, decompresses)              \
+  H(tjDecompress2, libturbojpeg, 9, decompresses)             \
+  H(tjDecompressToYUV, libturbojpeg, 5, decompresses)         \
+  H(tjDecompressToYUV2, libturbojpeg, 8, decompresses)        \
+  H(tjDecompressToYUVPlanes, libturbojpeg, 8, decompresses)   \
+  H(tj3DecompressHeader, libturbojpeg, 3, decompresses)       \
+  H(tj3Decompress8, libturbojpeg, 6, decompresses)            \
+  H(tj3Decompress12, libturbojpeg, 6, decompresses)           \
+  H(tj3Decompress16, libturbojpeg, 6, decompresses)           \
+  H(tj3DecompressToYUV8, libturbojpeg, 5, decompresses)       \
+  H(tj3DecompressToYUVPlanes8, libturbojpeg, 5, decompresses)
+
+// All of them.
+#define LOTUS_HOOKS(H)                                                   \
+  LOTUS_FILE_HOOKS(H) LOTUS_SIGNAL_HOOKS(H) LOTUS_THREAD_HOOKS(H)        \
+  LOTUS_EXIT_HOOKS(H) LOTUS_JPEG_HOOKS(H) LOTUS_TURBOJPEG_HOOKS(H)
+// clang-format on

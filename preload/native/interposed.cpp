@@ -1,0 +1,36 @@
+#include "native/interposed.hpp"
+
+#include <dlfcn.h>
+
+#include <iterator>
+
+#include "system/signal_actions.hpp"
+
+namespace lotus {
+
+constinit AnyFunction real_functions[kHookedFunctions] = {};
+
+namespace {
+
+constexpr HookName kCountedNames[] = {
+#define LOTUS_HOOK(name) {#name, "libc.so.6"},
+    LOTUS_COUNTED(LOTUS_HOOK)
+#undef LOTUS_HOOK
+};
+
+}  // namespace
+
+AnyFunction real_function(Hooked function) {
+  if (real_functions[function] == nullptr)
+    real_functions[function] = reinterpret_cast<AnyFunction>(dlsym(RTLD_NEXT, kHookRows[function].name));
+  return real_functions[function];
+}
+
+void find_real_functions() {
+  for (std::uint32_t i = 0; i < kHookedFunctions; ++i)
+    if (kHookRows[i].library == Library::libc) real_function(static_cast<Hooked>(i));
+  real_sigaction = reinterpret_cast<Sigaction>(real_functions[hooked_sigaction]);
+  add_first_hooks(kCountedNames, std::size(kCountedNames));
+}
+
+}  // namespace lotus
