@@ -12,7 +12,7 @@ ROOMS = ("preload", "collector", "analyzer")
 # Dependencies that have one home each, by the beginning of what is included.
 HOMES = {"zstd": ROOMS, "nlohmann": ("collector", "analyzer"), "fmt": ("collector", "analyzer"),
          "CLI": ("collector", "analyzer"), "libunwind": ("collector",), "elfutils": ("collector",),
-         "sodium": ("analyzer",), "protozero": ("analyzer",), "utf8": ("analyzer",)}
+         "sodium": ("analyzer",), "protozero": ("analyzer",), "rapidjson": ("analyzer",), "utf8": ("analyzer",)}
 SOURCES = ("include", *ROOMS, "tests", "bench")
 
 
