@@ -1,13 +1,13 @@
 // `batches`: one row per batch, with all its times.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "commands/batch_columns.hpp"
 #include "commands/command.hpp"
 #include "model/numbering.hpp"
 #include "text/escape.hpp"
+#include "text/json_writer.hpp"
 #include "text/output.hpp"
 #include "text/table.hpp"
 #include "text/units.hpp"
@@ -28,17 +28,22 @@ class Rows : public Visitor {
   std::vector<Batch> batches;
 };
 
-std::string json_row(const BatchRow& row, const std::string& file) {
-  std::string out = "{";
+std::string_view json_row(const BatchRow& row, const std::string& file, JsonWriter& json) {
+  json.clear();
+  json.start_object();
   for (const auto& column : batch_columns()) {
     const auto value = column.value(row);
-    const char* flag = value && *value != 0 ? "true" : "false";
-    out += fmt::format("\"{}\":{},", column.name,
-                       !value        ? "null"
-                       : column.flag ? flag
-                                     : std::to_string(*value));
+    json.key(column.name);
+    if (!value)
+      json.null();
+    else if (column.flag)
+      json.flag(*value != 0);
+    else
+      json.number(*value);
   }
-  return out + "\"file\":" + json_string(file) + "}";
+  json.key("file").text(file);
+  json.end_object();
+  return json.written();
 }
 
 std::string csv_text(const std::string& text) {
@@ -131,19 +136,22 @@ void each_row(const std::string& path, Show show) {
 void print_batches(const Options& options) {
   Output out;
   Table table = empty_table();
-  const char* separator = "";
+  JsonWriter json;
+  const char* separator = "\n";
   const auto traces = chosen_traces(options.traces);
   if (options.json) out.write("[");
   if (options.csv) out.write(csv_titles());
   for (const auto& path : traces) {
     each_row(path, [&](const BatchRow& row) {
-      if (options.json)
-        out.write(separator + std::string("\n") + json_row(row, path));
-      else if (options.csv)
+      if (options.json) {
+        out.write(separator);
+        out.write(json_row(row, path, json));
+      } else if (options.csv) {
         out.write(csv_row(row, path));
-      else
+      } else {
         add_cells(table, row);
-      separator = ",";
+      }
+      separator = ",\n";
     });
   }
   if (options.json) out.write("\n]\n");

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "commands/command.hpp"
 #include "text/escape.hpp"
+#include "text/json_writer.hpp"
 #include "text/output.hpp"
 #include "trace/error.hpp"
 
@@ -74,12 +74,19 @@ class Dump : public Visitor {
     path_.clear();
     if (!options_.kinds.empty() || !wanted(*stream.process, Kind{})) return;
     const std::int64_t ns = trace_.clock.ns(ticks);
-    if (options_.json)
-      flush_line(fmt::format(R"({{"t_ns":{},"pid":{},"stream":{},"kind":"gap","depth":0,"lost":{}}})", ns,
-                             stream.process->pid, stream.number, lost));
-    else
-      flush_line(fmt::format("{} {} {}/{} gap lost={}", seconds(ns), stream.process->pid, stream.number,
-                             stream.tid(), lost));
+    if (!options_.json)
+      return flush_line(fmt::format("{} {} {}/{} gap lost={}", seconds(ns), stream.process->pid,
+                                    stream.number, stream.tid(), lost));
+    json_.clear();
+    json_.start_object();
+    json_.key("t_ns").number(ns);
+    json_.key("pid").number(stream.process->pid);
+    json_.key("stream").number(stream.number);
+    json_.key("kind").text("gap");
+    json_.key("depth").number(0);
+    json_.key("lost").number(lost);
+    json_.end_object();
+    flush_line(json_.written());
   }
 
  private:
@@ -111,12 +118,10 @@ class Dump : public Visitor {
   }
 
   void print(const Line& line) {
-    line_.clear();
     if (options_.json)
       print_json(line);
     else
       print_text(line);
-    flush_line({line_.data(), line_.size()});
   }
 
   void flush_line(std::string_view text) {
@@ -125,6 +130,7 @@ class Dump : public Visitor {
   }
 
   void print_text(const Line& line) {
+    line_.clear();
     const auto at = std::back_inserter(line_);
     const Record& record = *line.record;
     fmt::format_to(at, "{} {} {}/{} {:{}}{}", seconds(line.ns), line.process->pid, line.stream, line.tid, "",
@@ -142,6 +148,7 @@ class Dump : public Visitor {
     if (!line.closes.empty()) fmt::format_to(at, " closes={} duration_ns={}", line.closes, line.duration_ns);
     if (!line.op.empty()) fmt::format_to(at, " name=\"{}\"", escaped(line.op));
     if (line.path != nullptr) fmt::format_to(at, " path=\"{}\"", escaped(*line.path));
+    flush_line({line_.data(), line_.size()});
   }
 
   // A field whose name is one of the line's own gets its record's kind before it.
@@ -151,27 +158,35 @@ class Dump : public Visitor {
   }
 
   void print_json(const Line& line) {
-    const auto at = std::back_inserter(line_);
     const Record& record = *line.record;
     const std::string& kind = trace_.schema.name(record.kind);
-    fmt::format_to(at, R"({{"t_ns":{},"pid":{},"stream":{},"tid":{},"kind":{},"depth":{})", line.ns,
-                   line.process->pid, line.stream, line.tid, json_string(kind), line.depth);
+    json_.clear();
+    json_.start_object();
+    json_.key("t_ns").number(line.ns);
+    json_.key("pid").number(line.process->pid);
+    json_.key("stream").number(line.stream);
+    json_.key("tid").number(line.tid);
+    json_.key("kind").text(kind);
+    json_.key("depth").number(line.depth);
     const auto& names = trace_.schema.fields(record.kind);
     const auto& row = trace_.schema.layout().rows[static_cast<std::uint8_t>(record.kind)];
     for (std::size_t i = 0; i < record.count; ++i) {
-      fmt::format_to(at, ",{}:", json_string(key(kind, names[i])));
+      json_.key(key(kind, names[i]));
       if (row.types[i] == 's')
-        fmt::format_to(at, "{}", json_string(record.s[i]));
+        json_.text(record.s[i]);
       else if (row.types[i] == 'z')
-        fmt::format_to(at, "{}", record.z(i));
+        json_.number(record.z(i));
       else
-        fmt::format_to(at, "{}", record.u[i]);
+        json_.number(record.u[i]);
     }
-    if (!line.closes.empty())
-      fmt::format_to(at, R"(,"closes":{},"duration_ns":{})", json_string(line.closes), line.duration_ns);
-    if (!line.op.empty()) fmt::format_to(at, R"(,"name":{})", json_string(line.op));
-    if (line.path != nullptr) fmt::format_to(at, R"(,"path":{})", json_string(*line.path));
-    fmt::format_to(at, "}}");
+    if (!line.closes.empty()) {
+      json_.key("closes").text(line.closes);
+      json_.key("duration_ns").number(line.duration_ns);
+    }
+    if (!line.op.empty()) json_.key("name").text(line.op);
+    if (line.path != nullptr) json_.key("path").text(*line.path);
+    json_.end_object();
+    flush_line(json_.written());
   }
 
   const Trace& trace_;
@@ -179,6 +194,7 @@ class Dump : public Visitor {
   Output& out_;
   std::string path_;
   fmt::memory_buffer line_;
+  JsonWriter json_;
 };
 
 void dump(const Options& options, const std::string& path, Output& out) {

@@ -1,8 +1,10 @@
 // `timeline`: Chrome trace JSON or Perfetto's own format, written while the trace streams by.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "commands/command.hpp"
@@ -26,41 +28,25 @@ struct Options {
   bool force = false;
 };
 
-struct Drawing {
-  Trace& trace;
-  const Numbering& numbering;
-  Lanes& lanes;
-  const Reading& reading;
-  const std::optional<TorchProfile>& profile;
-  bool coarse;
-  Output& out;
-};
+using Sink = std::unique_ptr<TimelineSink>;
 
-void draw_chrome(const Drawing& drawing) {
-  ChromeTimeline timeline(drawing.trace, drawing.numbering, drawing.lanes, drawing.reading, drawing.coarse,
-                          drawing.out);
-  timeline.begin(drawing.profile ? &*drawing.profile : nullptr);
-  read_trace(drawing.trace, timeline);
-  if (drawing.profile) timeline.merge(*drawing.profile);
-  timeline.end();
+Sink chrome_sink(const Trace& trace, std::int64_t start, const TorchProfile* profile, const Lanes& lanes,
+                 Output& out) {
+  if (profile != nullptr) start = std::min(start, profile->first());
+  return std::make_unique<ChromeTimeline>(trace.source.path(), start, lanes, out);
 }
 
-void draw_perfetto(const Drawing& drawing) {
-  const auto& whole = drawing.reading.whole;
-  const std::uint64_t first = whole.records == 0 ? drawing.trace.header.created.ticks : whole.first;
-  PerfettoTimeline timeline(drawing.trace, drawing.numbering, drawing.lanes, drawing.trace.clock.ns(first),
-                            drawing.coarse, drawing.out);
-  read_trace(drawing.trace, timeline);
-  timeline.end();
-  if (drawing.profile) timeline.merge(*drawing.profile);
+Sink perfetto_sink(const Trace&, std::int64_t start, const TorchProfile*, const Lanes& lanes, Output& out) {
+  return std::make_unique<PerfettoTimeline>(start, lanes, out);
 }
 
 struct Format {
   const char* name;
   const char* suffix;  // of the default output
-  void (*draw)(const Drawing& drawing);
+  Sink (*sink)(const Trace& trace, std::int64_t start, const TorchProfile* profile, const Lanes& lanes,
+               Output& out);
 };
-constexpr Format kFormats[] = {{"chrome", ".json", draw_chrome}, {"perfetto", ".pftrace", draw_perfetto}};
+constexpr Format kFormats[] = {{"chrome", ".json", chrome_sink}, {"perfetto", ".pftrace", perfetto_sink}};
 
 const Format& format_of(const Options& options) {
   for (const auto& format : kFormats)
@@ -96,9 +82,13 @@ void write_timeline(const Options& options, const std::string& path) {
   Outline outline(lanes);
   const Reading reading = read_trace(trace, outline);
   outline.settle();
-  const auto profile = profile_for(options, trace, reading, lanes);
+  const auto merged = profile_for(options, trace, reading, lanes);
+  const TorchProfile* profile = merged ? &*merged : nullptr;
   Output out(target, options.force);
-  format_of(options).draw({trace, outline, lanes, reading, profile, options.coarse, out});
+  const Sink sink = format_of(options).sink(trace, start_of(trace, reading), profile, lanes, out);
+  Drawing drawing(trace, outline, lanes, reading, options.coarse, *sink);
+  read_trace(trace, drawing);
+  sink->finish(profile);
   out.close();
   if (target == "-") return;
   const std::string line =

@@ -1,49 +1,20 @@
 #include "redact/hasher.hpp"
 
-#include <fmt/format.h>
-#include <sha2.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdint>
-#include <cstring>
+
+#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {
 
-constexpr std::size_t kBlock = SHA256_BLOCK_LENGTH;
 constexpr std::size_t kShownBytes = 6;
 constexpr std::size_t kMostDirectories = std::size_t{1} << 16;
 
-using Digest = std::array<std::uint8_t, SHA256_DIGEST_LENGTH>;
-
-Digest sha256(std::string_view first, std::string_view second) {
-  SHA2_CTX context;
-  Digest digest;
-  SHA256Init(&context);
-  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(first.data()), first.size());
-  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(second.data()), second.size());
-  SHA256Final(digest.data(), &context);
-  return digest;
-}
-
-std::string_view as_text(const Digest& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
-Digest hmac(std::string_view key, std::string_view text) {
-  std::string inner(kBlock, '\0');
-  if (key.size() > kBlock) {
-    const Digest shorter = sha256(key, {});
-    std::memcpy(inner.data(), shorter.data(), shorter.size());
-  } else {
-    std::memcpy(inner.data(), key.data(), key.size());
-  }
-  std::string outer = inner;
-  for (char& c : inner) c = static_cast<char>(c ^ 0x36);
-  for (char& c : outer) c = static_cast<char>(c ^ 0x5c);
-  return sha256(outer, as_text(sha256(inner, text)));
+// libsodium takes text as bytes.
+const unsigned char* bytes_of(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 // What tells nothing but the kind of a file.
@@ -65,12 +36,19 @@ std::string_view known_suffix(std::string_view name) {
 
 }  // namespace
 
+Hasher::Hasher(std::string_view key) {
+  if (sodium_init() < 0) throw Unusable("libsodium, which makes the hashes, does not work on this machine");
+  crypto_auth_hmacsha256_init(&keyed_, bytes_of(key), key.size());
+}
+
 std::string Hasher::text(std::string_view text) const {
   if (text.empty()) return {};
-  const Digest digest = hmac(key_, text);
-  std::string shown;
-  for (std::size_t i = 0; i < kShownBytes; ++i) shown += fmt::format("{:02x}", digest[i]);
-  return shown;
+  crypto_auth_hmacsha256_state state = keyed_;
+  std::array<unsigned char, crypto_auth_hmacsha256_BYTES> digest;
+  crypto_auth_hmacsha256_update(&state, bytes_of(text), text.size());
+  crypto_auth_hmacsha256_final(&state, digest.data());
+  char digits[2 * kShownBytes + 1];
+  return sodium_bin2hex(digits, sizeof digits, digest.data(), kShownBytes);
 }
 
 const std::string& Hasher::directory(std::string_view name) {

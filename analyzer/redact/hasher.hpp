@@ -1,6 +1,8 @@
 // Hashes that stand for names: the same for the same name and key, and of no use to who has not the key.
 #pragma once
 
+#include <sodium.h>
+
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,7 +11,8 @@ namespace lotus::analyzer {
 
 class Hasher {
  public:
-  explicit Hasher(std::string key) : key_(std::move(key)) {}
+  // Throws Unusable.
+  explicit Hasher(std::string_view key);
 
   // 12 hexadecimal digits of HMAC-SHA-256 (RFC 2104); empty for an empty text.
   std::string text(std::string_view text) const;
@@ -22,7 +25,7 @@ class Hasher {
  private:
   const std::string& directory(std::string_view name);
 
-  std::string key_;
+  crypto_auth_hmacsha256_state keyed_;  // with the key, before any text
   std::unordered_map<std::string, std::string> directories_;
 };
 

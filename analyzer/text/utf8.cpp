@@ -1,5 +1,7 @@
 #include "text/utf8.hpp"
 
+#include <utf8.h>
+
 #include <clocale>
 #include <cwchar>
 
@@ -8,40 +10,24 @@ namespace {
 
 // Wide and combining characters by the C library's table, whatever the user's locale is.
 int width_in_utf8_locale(char32_t code) {
-  static const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  if (utf8 == nullptr) return 1;
-  const locale_t before = ::uselocale(utf8);
+  static const locale_t locale = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (locale == nullptr) return 1;
+  const locale_t before = ::uselocale(locale);
   const int width = ::wcwidth(static_cast<wchar_t>(code));
   ::uselocale(before);
   return width < 0 ? 1 : width;
 }
 
-std::size_t expected_bytes(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead < 0xe0) return 2;
-  if (lead >= 0xe0 && lead < 0xf0) return 3;
-  if (lead >= 0xf0 && lead < 0xf5) return 4;
-  return 0;
-}
-
 }  // namespace
 
 Character first_character(std::string_view text) {
+  constexpr std::size_t kLongest = 4;
   const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t bytes = expected_bytes(lead);
-  if (bytes == 1) return {lead, 1, true};
-  const Character bad{0xfffd, 1, false};
-  if (bytes == 0 || bytes > text.size()) return bad;
-  char32_t code = lead & (0x7fu >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xc0) != 0x80) return bad;
-    code = (code << 6) | (next & 0x3f);
-  }
-  static constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  if (code < kSmallest[bytes] || code > 0x10ffff || surrogate) return bad;
-  return {code, bytes, true};
+  if (lead < 0x80) return {lead, 1, true};
+  if (utf8::find_invalid(text.substr(0, kLongest)) == 0) return {0xfffd, 1, false};
+  const char* end = text.data();
+  const char32_t code = utf8::unchecked::next(end);
+  return {code, static_cast<std::size_t>(end - text.data()), true};
 }
 
 int columns_of(char32_t code) { return code < 0x300 ? 1 : width_in_utf8_locale(code); }

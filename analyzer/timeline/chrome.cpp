@@ -3,167 +3,157 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "text/escape.hpp"
+#include "timeline/drawing.hpp"
 
 namespace lotus::analyzer {
 namespace {
 
-std::string signed_micros(std::int64_t ns) {
+// µs, with the ns as fractions.
+void write_micros(JsonWriter& to, std::int64_t ns) {
   const auto size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-  return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
+  char text[32];
+  const char* end = fmt::format_to(text, "{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
+  to.json({text, end});
 }
-
-std::string batch_args(const BatchLabel& label, bool out_of_order) {
-  std::string args =
-      fmt::format(R"({{"External id":{},"correlation":{},"batch":{})", label.id(), label.id(), label.batch);
-  if (label.loader) args += fmt::format(R"(,"loader":{})", *label.loader);
-  if (label.epoch) args += fmt::format(R"(,"epoch":{})", *label.epoch);
-  if (out_of_order) args += R"(,"out_of_order":true)";
-  return args + "}";
-}
-
-std::string quoted(const std::string& name) { return '"' + name + '"'; }
 
 }  // namespace
 
-ChromeTimeline::ChromeTimeline(const Trace& trace, const Numbering& numbering, Lanes& lanes,
-                               const Reading& reading, bool coarse, Output& out)
-    : trace_(trace),
-      numbering_(numbering),
-      lanes_(lanes),
-      coarse_(coarse),
-      out_(out),
-      base_ns_(trace.clock.ns(reading.whole.records == 0 ? trace.header.created.ticks : reading.whole.first)),
-      last_ticks_(reading.whole.last) {}
-
-std::string ChromeTimeline::micros(std::int64_t ns) const { return signed_micros(ns - base_ns_); }
-
-void ChromeTimeline::begin(const TorchProfile* profile) {
-  if (profile != nullptr) base_ns_ = std::min(base_ns_, profile->first());
-  out_.write(fmt::format(R"({{"displayTimeUnit":"ms","otherData":{{"tracer":"lotus","trace":{},)"
-                         R"("start_realtime_ns":"{}"}},"traceEvents":[)",
-                         json_string(trace_.source.path()), base_ns_));
+ChromeTimeline::ChromeTimeline(std::string_view trace, std::int64_t start, const Lanes& lanes, Output& out)
+    : lanes_(lanes), out_(out), start_(start) {
+  JsonWriter& json = new_event();
+  json.key("displayTimeUnit").text("ms");
+  json.key("otherData").start_object();
+  json.key("tracer").text("lotus");
+  json.key("trace").text(trace);
+  json.key("start_realtime_ns").text(std::to_string(start_));
+  json.end_object();
+  json.key("traceEvents").start_array();
+  out_.write(json.written());  // its end is written by finish()
 }
 
-void ChromeTimeline::end() {
-  for (const auto& name : lanes_.processes()) metadata("process", name);
-  for (const auto& name : lanes_.threads()) metadata("thread", name);
-  out_.write("\n]}\n");
+JsonWriter& ChromeTimeline::new_event() {
+  event_.clear();
+  event_.start_object();
+  return event_;
 }
 
-void ChromeTimeline::metadata(const char* what, const Lanes::Name& name) {
-  event(fmt::format(R"({{"name":"{}_name","ph":"M","pid":{},"tid":{},"args":{{"name":{}}}}})", what,
-                    name.lane.pid, name.lane.tid, json_string(name.text)));
-  event(fmt::format(R"({{"name":"{}_sort_index","ph":"M","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
-                    what, name.lane.pid, name.lane.tid, name.order));
-}
-
-void ChromeTimeline::event(std::string_view text) {
+void ChromeTimeline::write_event() {
+  event_.end_object();
   out_.write(separator_);
-  out_.write(text);
+  out_.write(event_.written());
   separator_ = ",\n";
 }
 
-void ChromeTimeline::slice(const Slice& slice) {
-  event(fmt::format(R"({{"name":{},"cat":"{}","ph":"X","pid":{},"tid":{},"ts":{},"dur":{}{}{}}})", slice.name,
-                    slice.category, slice.lane.pid, slice.lane.tid, micros(slice.start),
-                    signed_micros(slice.ns), slice.args.empty() ? "" : R"(,"args":)", slice.args));
+void ChromeTimeline::time(const char* key, std::int64_t ns) { write_micros(event_.key(key), ns - start_); }
+
+void ChromeTimeline::begin_span(const DrawnThread&, const char* category, std::string_view name, const Op*) {
+  begin_batch();
+  category_ = category;
+  name_ = name;
 }
 
-void ChromeTimeline::flow(bool begins, std::uint64_t id, Lane lane, std::int64_t ns) {
-  event(fmt::format(R"({{"name":"ac2g","cat":"ac2g","ph":"{}","id":{},"pid":{},"tid":{},"ts":{}{}}})",
-                    begins ? "s" : "f", id, lane.pid, lane.tid, micros(ns), begins ? "" : R"(,"bp":"e")"));
+void ChromeTimeline::begin_batch() {
+  facts_.clear();
+  facts_.start_object();
+  has_facts_ = false;
 }
 
-std::string_view ChromeTimeline::name_of(const OpenSpan& span) {
-  if (span.kind == Kind::op) {
-    if (span.op->index >= op_names_.size()) op_names_.resize(span.op->index + 1);
-    std::string& name = op_names_[span.op->index];
-    if (name.empty()) name = json_string(span.op->name);
-    return name;
+JsonWriter& ChromeTimeline::fact(std::string_view name) {
+  has_facts_ = true;
+  return facts_.key(name);
+}
+
+void ChromeTimeline::fact(std::string_view name, std::uint64_t number) { fact(name).number(number); }
+void ChromeTimeline::fact(std::string_view name, std::string_view text) { fact(name).text(text); }
+void ChromeTimeline::fact_flag(std::string_view name, bool truth) { fact(name).flag(truth); }
+
+void ChromeTimeline::fact_duration(std::string_view name, std::int64_t ns) {
+  write_micros(fact(std::string(name) + "_us"), ns);
+}
+
+// What reads PyTorch's profiles finds what belongs together by these two.
+void ChromeTimeline::fact_batch_id(std::int64_t id) {
+  fact("External id").number(id);
+  fact("correlation").number(id);
+}
+
+// Negative: it is not known.
+void ChromeTimeline::fact_sample_index(std::int64_t index) {
+  if (index >= 0) fmt::format_to(std::back_inserter(name_), " {}", index);
+}
+
+void ChromeTimeline::draw_span(const DrawnThread& thread, const Nesting&, const Slice& slice) {
+  if (slice.open) fact("open", "had not ended at the end of the trace");
+  draw(thread.lane, category_, name_, slice);
+}
+
+void ChromeTimeline::draw_batch(const Lane& lane, std::string_view name, const Slice& slice) {
+  draw(lane, kBatchCategory, name, slice);
+}
+
+void ChromeTimeline::draw(const Lane& lane, const char* category, std::string_view name, const Slice& slice) {
+  JsonWriter& json = new_event();
+  json.key("name").text(name);
+  json.key("cat").text(category);
+  json.key("ph").text("X");
+  json.key("pid").number(lane.pid);
+  json.key("tid").number(lane.tid);
+  time("ts", slice.start);
+  write_micros(json.key("dur"), slice.ns);
+  if (has_facts_) {
+    if (!facts_.complete()) facts_.end_object();
+    json.key("args").json(facts_.written());
   }
-  if (span.kind == Kind::sample && static_cast<std::int64_t>(span.fields[0]) >= 0)
-    name_ = fmt::format("\"sample {}\"", span.fields[0]);
-  else
-    name_ = json_string(trace_.schema.name(static_cast<Kind>(span.code)));
-  return name_;
+  write_event();
+  // An arrow must begin inside its slice to be drawn from it.
+  if (slice.arrow_from != 0)
+    flow(true, slice.arrow_from, lane, slice.start + std::max<std::int64_t>(0, slice.ns - 1));
+  if (slice.arrow_to != 0) flow(false, slice.arrow_to, lane, slice.start);
 }
 
-std::string ChromeTimeline::args_of(const Stream& stream, const OpenSpan& span, bool open) const {
-  std::string args;
-  if (span.kind == Kind::sample && span.has_path)
-    args += fmt::format(R"(,"path":{})", json_string(stream.sample_path));
-  if (span.bytes > 0) args += fmt::format(R"(,"bytes":{})", span.bytes);
-  if (span.has_cpu)
-    args += fmt::format(R"(,"cpu_us":{})", signed_micros(static_cast<std::int64_t>(span.cpu_ns)));
-  if (open) args += R"(,"open":"had not ended at the end of the trace")";
-  if (!args.empty()) args = "{" + args.substr(1) + "}";
-  return args;
+void ChromeTimeline::flow(bool begins, std::uint64_t id, const Lane& lane, std::int64_t ns) {
+  JsonWriter& json = new_event();
+  json.key("name").text("ac2g");
+  json.key("cat").text("ac2g");
+  json.key("ph").text(begins ? "s" : "f");
+  json.key("id").number(id);
+  json.key("pid").number(lane.pid);
+  json.key("tid").number(lane.tid);
+  time("ts", ns);
+  if (!begins) json.key("bp").text("e");
+  write_event();
 }
 
-void ChromeTimeline::span_slice(const Stream& stream, const OpenSpan& span, std::uint64_t end, bool open) {
-  const Lane lane = lanes_.of(stream, span.kind);
-  if (coarse_) return;
-  const std::string args = args_of(stream, span, open);
-  const std::int64_t start = trace_.clock.ns(span.start);
-  const std::int64_t ns = trace_.clock.between(span.start, end);
-  slice({name_of(span), category_of(span), lane, start, ns, args});
+void ChromeTimeline::count(const DrawnCounter& counter, std::int64_t ns, std::uint64_t value) {
+  JsonWriter& json = new_event();
+  json.key("name").text(of_loader(counter.name, counter.loader));
+  json.key("ph").text("C");
+  json.key("pid").number(counter.pid);
+  time("ts", ns);
+  json.key("args").start_object();
+  json.key(counter.unit).number(value);
+  json.end_object();
+  write_event();
 }
 
-void ChromeTimeline::on_span(const Span& span) {
-  // Fetches that made a batch are drawn with what else is known of the batch.
-  if (span.kind() == Kind::fetch && span.fetched() != Fetched::empty) return;
-  span_slice(span.stream, span.data, span.end, false);
+void ChromeTimeline::metadata(const char* what, const char* fact, const Lane& lane, std::string_view value) {
+  JsonWriter& json = new_event();
+  json.key("name").text(fmt::format("{}_{}", what, fact));
+  json.key("ph").text("M");
+  json.key("pid").number(lane.pid);
+  json.key("tid").number(lane.tid);
+  json.key("args").start_object();
+  json.key(fact).json(value);
+  json.end_object();
+  write_event();
 }
 
-void ChromeTimeline::on_open_span(const Stream& stream, const OpenSpan& span, std::size_t) {
-  span_slice(stream, span, last_ticks_, true);
-}
-
-void ChromeTimeline::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
-  if (record.kind == Kind::pin_queued) return;
-  const std::uint64_t outstanding = record.u[record.kind == Kind::queued ? 3 : 4];
-  const Loader* loader = stream.process->loader_of(record.u[0]);
-  const Lane lane = lanes_.of(stream, Kind::next);
-  event(fmt::format(R"({{"name":"{}","ph":"C","pid":{},"ts":{},"args":{{"batches":{}}}}})",
-                    of_loader("queue depth", loader), lane.pid, micros(trace_.clock.ns(ticks)), outstanding));
-}
-
-void ChromeTimeline::on_batch(const Batch& batch) {
-  const auto label = label_of(batch.key, numbering_);
-  if (!label) return;
-  const std::string args = batch_args(*label, batch.out_of_order);
-  if (batch.fetch.known()) fetched(batch, label->number, args);
-  if (batch.waited()) waited(batch, label->number, args);
-  if (batch.consumed != kUnknown) consumed(batch, label->number, args);
-}
-
-void ChromeTimeline::fetched(const Batch& batch, std::uint64_t number, std::string_view args) {
-  const Lane lane = lanes_.of(*batch.worker, batch.fetch_stream);
-  const std::int64_t start = trace_.clock.ns(batch.fetch.start);
-  const std::int64_t end = trace_.clock.ns(batch.fetch.end);
-  slice({quoted(preprocessed_name(number)), kBatchCategory, lane, start,
-         std::max<std::int64_t>(0, end - start), args});
-  // The arrow starts at the end of preprocessing, and must lie inside its slice to be drawn from it.
-  if (batch.consumed != kUnknown) flow(true, arrow_of(number), lane, std::max(start, end - 1));
-}
-
-void ChromeTimeline::waited(const Batch& batch, std::uint64_t number, std::string_view args) {
-  const Lane lane = lanes_.of(batch.key, batch.out_of_order ? Outcome::early : Outcome::waited);
-  slice({quoted(wait_name(number)), kBatchCategory, lane, trace_.clock.ns(batch.wait.start),
-         wait_ns(batch, trace_.clock), args});
-}
-
-void ChromeTimeline::consumed(const Batch& batch, std::uint64_t number, std::string_view args) {
-  const Lane lane = lanes_.of(batch.key, Outcome::consumed);
-  const std::int64_t at = trace_.clock.ns(batch.consumed);
-  slice({quoted(consumed_name(number)), kBatchCategory, lane, at, kConsumedNs, args});
-  if (batch.fetch.known()) flow(false, arrow_of(number), lane, at);
-}
-
-void ChromeTimeline::merge(const TorchProfile& profile) {
-  profile.each([&](const ProfileEvent& profiled) { foreign(profile, profiled); });
+void ChromeTimeline::describe(const char* what, const Lanes::Name& name) {
+  metadata(what, "name", name.lane, json_string(name.text));
+  metadata(what, "sort_index", name.lane, std::to_string(name.order));
 }
 
 // Processes and threads that both know get lanes beside ours; all else of the event stays as it is.
@@ -172,20 +162,31 @@ void ChromeTimeline::foreign(const TorchProfile& profile, const ProfileEvent& pr
   const auto tid = number_of(profiled.tid);
   const bool ours = pid && lanes_.knows(*pid);
   if (ours && profiled.phase == "M" && profiled.name.starts_with("process_")) return;
-  std::string text =
-      fmt::format(R"({{"ph":{},"name":{})", json_string(profiled.phase), json_string(profiled.name));
-  if (!profiled.category.empty()) text += R"(,"cat":)" + json_string(profiled.category);
-  if (!profiled.pid.empty()) text += R"(,"pid":)" + profiled.pid;
+  JsonWriter& json = new_event();
+  json.key("ph").text(profiled.phase);
+  json.key("name").text(profiled.name);
+  if (!profiled.category.empty()) json.key("cat").text(profiled.category);
+  if (!profiled.pid.empty()) json.key("pid").json(profiled.pid);
   if (!profiled.tid.empty())
-    text += R"(,"tid":)" + (ours && tid ? std::to_string(profiler_tid(*tid)) : profiled.tid);
-  if (profiled.start) text += R"(,"ts":)" + micros(*profiled.start);
-  if (profiled.ns) text += R"(,"dur":)" + signed_micros(*profiled.ns);
-  for (const auto& member : profiled.others) text += "," + json_string(member.name) + ":" + member.json;
-  if (ours && profiled.name == "thread_name")
-    text += fmt::format(R"(,"args":{{"name":{}}})", json_string(profile.lane_name(profiled)));
-  else if (!profiled.args.empty())
-    text += R"(,"args":)" + profiled.args;
-  event(text + "}");
+    json.key("tid").json(ours && tid ? std::to_string(profiler_tid(*tid)) : profiled.tid);
+  if (profiled.start) time("ts", *profiled.start);
+  if (profiled.ns) write_micros(json.key("dur"), *profiled.ns);
+  for (const auto& member : profiled.others) json.key(member.name).json(member.json);
+  if (ours && profiled.name == "thread_name") {
+    json.key("args").start_object();
+    json.key("name").text(profile.lane_name(profiled));
+    json.end_object();
+  } else if (!profiled.args.empty()) {
+    json.key("args").json(profiled.args);
+  }
+  write_event();
+}
+
+void ChromeTimeline::finish(const TorchProfile* profile) {
+  if (profile != nullptr) profile->each([&](const ProfileEvent& event) { foreign(*profile, event); });
+  for (const auto& name : lanes_.processes()) describe("process", name);
+  for (const auto& name : lanes_.threads()) describe("thread", name);
+  out_.write("\n]}\n");
 }
 
 }  // namespace lotus::analyzer

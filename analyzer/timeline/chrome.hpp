@@ -4,68 +4,56 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "model/reading.hpp"
-#include "model/visitor.hpp"
+#include "text/json_writer.hpp"
 #include "text/output.hpp"
-#include "timeline/drawing.hpp"
 #include "timeline/lanes.hpp"
+#include "timeline/sink.hpp"
 #include "timeline/torch_profile.hpp"
-#include "trace/trace.hpp"
 
 namespace lotus::analyzer {
 
-class ChromeTimeline : public Visitor {
+class ChromeTimeline : public TimelineSink {
  public:
-  // `numbering`, `lanes` and `reading`: of an earlier pass over the same trace. All outlive the timeline.
-  // `coarse`: batches only.
-  ChromeTimeline(const Trace& trace, const Numbering& numbering, Lanes& lanes, const Reading& reading,
-                 bool coarse, Output& out);
+  // `trace`: the path that the file names. `start`: when the trace began, or the profile that will be merged
+  // if that was earlier; realtime ns. `lanes` and `out` outlive the timeline.
+  ChromeTimeline(std::string_view trace, std::int64_t start, const Lanes& lanes, Output& out);
 
-  void begin(const TorchProfile*
-                 profile);  // before the trace streams by; the profile that will be merged, or nullptr
-  void merge(const TorchProfile& profile);  // after it
-  void end();
-
-  void on_span(const Span& span) override;
-  void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
-  void on_batch(const Batch& batch) override;
-  void on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) override;
+  bool draws_fetches_as_spans() const override { return false; }
+  void begin_span(const DrawnThread& thread, const char* category, std::string_view name,
+                  const Op* op) override;
+  void begin_batch() override;
+  void fact(std::string_view name, std::uint64_t number) override;
+  void fact(std::string_view name, std::string_view text) override;
+  void fact_flag(std::string_view name, bool truth) override;
+  void fact_duration(std::string_view name, std::int64_t ns) override;
+  void fact_batch_id(std::int64_t id) override;
+  void fact_sample_index(std::int64_t index) override;
+  void draw_span(const DrawnThread& thread, const Nesting& nesting, const Slice& slice) override;
+  void draw_batch(const Lane& lane, std::string_view name, const Slice& slice) override;
+  void count(const DrawnCounter& counter, std::int64_t ns, std::uint64_t value) override;
+  void finish(const TorchProfile* profile) override;
 
  private:
-  // Strings are JSON already. Times in realtime ns.
-  struct Slice {
-    std::string_view name;
-    const char* category;
-    Lane lane;
-    std::int64_t start = 0, ns = 0;
-    std::string_view args;
-  };
-
-  void event(std::string_view text);
-  void metadata(const char* what, const Lanes::Name& name);
+  JsonWriter& new_event();
+  void write_event();
+  // `what`: process or thread; `value`: JSON.
+  void metadata(const char* what, const char* fact, const Lane& lane, std::string_view value);
+  void describe(const char* what, const Lanes::Name& name);
   void foreign(const TorchProfile& profile, const ProfileEvent& profiled);
-  void slice(const Slice& slice);
-  void flow(bool begins, std::uint64_t id, Lane lane, std::int64_t ns);
-  void span_slice(const Stream& stream, const OpenSpan& span, std::uint64_t end, bool open);
-  void fetched(const Batch& batch, std::uint64_t number, std::string_view args);
-  void waited(const Batch& batch, std::uint64_t number, std::string_view args);
-  void consumed(const Batch& batch, std::uint64_t number, std::string_view args);
-  std::string_view name_of(const OpenSpan& span);
-  std::string args_of(const Stream& stream, const OpenSpan& span, bool open) const;
-  // µs since the start of the trace, with the ns as fractions.
-  std::string micros(std::int64_t ns) const;
+  void draw(const Lane& lane, const char* category, std::string_view name, const Slice& slice);
+  void flow(bool begins, std::uint64_t id, const Lane& lane, std::int64_t ns);
+  JsonWriter& fact(std::string_view name);
+  // µs since the start of the trace.
+  void time(const char* key, std::int64_t ns);
 
-  const Trace& trace_;
-  const Numbering& numbering_;
-  Lanes& lanes_;
-  bool coarse_;
+  const Lanes& lanes_;
   Output& out_;
-  std::int64_t base_ns_;
-  std::uint64_t last_ticks_;
-  std::vector<std::string> op_names_;  // by index
-  std::string name_;
+  std::int64_t start_;
+  const char* category_ = nullptr;  // of the span at work
+  std::string name_;                // the same
+  bool has_facts_ = false;
+  JsonWriter facts_, event_;
   const char* separator_ = "\n";
 };
 

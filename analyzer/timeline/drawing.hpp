@@ -1,42 +1,27 @@
-// What all kinds of timelines show of spans and batches.
+// What a timeline shows of spans and batches, whatever its format.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <unordered_map>
 
 #include "model/batch.hpp"
 #include "model/numbering.hpp"
+#include "model/reading.hpp"
 #include "model/span.hpp"
 #include "timeline/lanes.hpp"
+#include "timeline/sink.hpp"
+#include "trace/trace.hpp"
 
 namespace lotus::analyzer {
 
-// runner, op, sample, transfer or loop.
-const char* category_of(const OpenSpan& span);
-
-// Names of the slices of a batch, as in the research system.
+// Category of the slices of a batch, as in the research system.
 inline constexpr const char* kBatchCategory = "user_annotation";
-std::string preprocessed_name(std::uint64_t number);
-std::string wait_name(std::uint64_t number);
-std::string consumed_name(std::uint64_t number);
-// How long consumption lasts: the research system's literal.
-inline constexpr std::int64_t kConsumedNs = 1000;
-
-// What a batch is called outside of the trace.
-struct BatchLabel {
-  std::uint64_t number = 0;  // see Numbering
-  std::uint64_t batch = 0;   // PyTorch's own index
-  std::optional<std::uint64_t> loader, epoch;
-
-  // Of external ids and correlations: negative, so that none meets one of the PyTorch profiler's.
-  std::int64_t id() const { return -1 - static_cast<std::int64_t>(number); }
-};
-// None for a batch that has no number.
-std::optional<BatchLabel> label_of(const BatchKey& key, const Numbering& numbering);
 
 // Arrows have numbers of their own; those of the PyTorch profiler have 32 bits.
 constexpr std::uint64_t arrow_of(std::uint64_t number) { return (std::uint64_t{1} << 32) + number; }
+
+// When the trace began: realtime ns.
+std::int64_t start_of(const Trace& trace, const Reading& reading);
 
 // The first pass over a trace that is to be drawn: finds the numbers of batches and the names of threads.
 class Outline : public Numbering {
@@ -48,6 +33,40 @@ class Outline : public Numbering {
 
  private:
   Lanes& lanes_;
+};
+
+// The second pass: draws.
+class Drawing : public Visitor {
+ public:
+  // `numbering`, `lanes` and `reading`: of the first pass. All but `reading` outlive the drawing. `coarse`:
+  // batches only.
+  Drawing(const Trace& trace, const Numbering& numbering, Lanes& lanes, const Reading& reading, bool coarse,
+          TimelineSink& sink);
+
+  void on_span(const Span& span) override;
+  void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
+  void on_batch(const Batch& batch) override;
+  void on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) override;
+
+ private:
+  const DrawnThread& thread_of(const Stream& stream, Kind kind);
+  void begin(const DrawnThread& thread, const OpenSpan& span);
+  bool rename_fetch(const Span& span, Slice& slice);
+  void describe(const BatchKey& key, std::uint64_t number);
+  void describe(const Stream& stream, const OpenSpan& span);
+  void draw_fetch(const Batch& batch, std::uint64_t number);
+  void draw_wait(const Batch& batch, std::uint64_t number);
+  void draw_consumed(const Batch& batch, std::uint64_t number);
+
+  const Trace& trace_;
+  const Numbering& numbering_;
+  Lanes& lanes_;
+  bool coarse_;
+  TimelineSink& sink_;
+  std::uint64_t last_ticks_;
+  std::unordered_map<const Stream*, DrawnThread> threads_;
+  const Stream* last_stream_ = nullptr;  // chunks come in runs of one stream
+  const DrawnThread* last_thread_ = nullptr;
 };
 
 }  // namespace lotus::analyzer

@@ -4,36 +4,41 @@
 
 namespace lotus::analyzer {
 
-std::string HeldSlices::ended(std::size_t depth, std::uint64_t start, std::uint64_t parent_start,
-                              std::string begin, const std::string& end) {
-  std::string lost;  // held for spans that will not come: their end is missing in the trace
+std::string_view HeldSlices::ended(std::size_t depth, std::uint64_t start, std::uint64_t parent_start,
+                                   std::string_view begin, std::string_view end) {
+  ready_.clear();  // first what was held for spans that will not come: their end is missing in the trace
+  span_ = begin;
   while (!held_.empty() && held_.back().depth >= depth) {
     const Held& last = held_.back();
-    (last.depth == depth && last.start == start ? begin : lost) += last.packets;
+    (last.depth == depth && last.start == start ? span_ : ready_) += last.packets;
     held_.pop_back();
   }
-  std::string all = std::move(lost) + std::move(begin) + end;
-  if (parent_start != start) return all;
+  ready_ += span_;
+  ready_ += end;
+  if (parent_start != start) return ready_;
   if (held_.empty() || held_.back().depth + 1 != depth) {
-    held_.push_back({depth - 1, start, std::move(all)});
+    held_.push_back({depth - 1, start, ready_});
     return {};
   }
   Held& siblings = held_.back();
   if (siblings.start == start) {
-    siblings.packets += all;
+    siblings.packets += ready_;
     return {};
   }
-  return std::exchange(siblings, {depth - 1, start, std::move(all)}).packets;
+  siblings.start = start;
+  siblings.packets.swap(ready_);
+  return ready_;
 }
 
-std::string HeldSlices::never_ended(std::size_t depth, std::uint64_t start, std::string begin) {
+std::string_view HeldSlices::never_ended(std::size_t depth, std::uint64_t start, std::string_view begin) {
+  ready_ = begin;
   std::size_t at = 0;
   while (at < held_.size() && held_[at].depth != depth) ++at;
-  if (at == held_.size()) return begin;
-  std::string packets = std::move(held_[at].packets);
-  const bool waited = held_[at].start == start;
+  if (at == held_.size()) return ready_;
+  const Held& held = held_[at];
+  ready_.insert(held.start == start ? ready_.size() : 0, held.packets);
   held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
-  return waited ? begin + packets : packets + begin;
+  return ready_;
 }
 
 std::string HeldSlices::rest() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lotus::analyzer {
@@ -13,13 +14,14 @@ class HeldSlices {
  public:
   static constexpr std::uint64_t kNoParent = UINT64_MAX;
 
-  // A span of this depth and start (any unit) ended: returns what may be written now, in order.
-  // `parent_start`: of the span around it, or kNoParent. Only what begins when its parent does is held back.
-  std::string ended(std::size_t depth, std::uint64_t start, std::uint64_t parent_start, std::string begin,
-                    const std::string& end);
+  // A span of this depth and start (any unit) ended: returns what may be written now, in order; valid until
+  // the next call. `parent_start`: of the span around it, or kNoParent. Only what begins when its parent does
+  // is held back.
+  std::string_view ended(std::size_t depth, std::uint64_t start, std::uint64_t parent_start,
+                         std::string_view begin, std::string_view end);
   // A span that never ended; call it for the outermost first. What was held for it is returned behind
-  // `begin`.
-  std::string never_ended(std::size_t depth, std::uint64_t start, std::string begin);
+  // `begin`; valid until the next call.
+  std::string_view never_ended(std::size_t depth, std::uint64_t start, std::string_view begin);
   // All that is still held.
   std::string rest();
 
@@ -29,7 +31,8 @@ class HeldSlices {
     std::uint64_t start;  // its start
     std::string packets;
   };
-  std::vector<Held> held_;  // the deepest last
+  std::vector<Held> held_;    // the deepest last
+  std::string ready_, span_;  // what is returned; the packets of the span at work
 };
 
 }  // namespace lotus::analyzer

@@ -4,35 +4,41 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "model/reading.hpp"
-#include "model/visitor.hpp"
 #include "text/output.hpp"
-#include "timeline/drawing.hpp"
 #include "timeline/held_slices.hpp"
 #include "timeline/lanes.hpp"
 #include "timeline/perfetto_file.hpp"
+#include "timeline/sink.hpp"
 #include "timeline/torch_profile.hpp"
-#include "trace/trace.hpp"
 
 namespace lotus::analyzer {
 
-class PerfettoTimeline : public Visitor {
+class PerfettoTimeline : public TimelineSink {
  public:
-  // `numbering` and `lanes`: of an earlier pass over the same trace. All outlive the timeline. `start`:
-  // realtime ns. `coarse`: batches only.
-  PerfettoTimeline(const Trace& trace, const Numbering& numbering, Lanes& lanes, std::int64_t start,
-                   bool coarse, Output& out);
+  // `start`: when the trace began, realtime ns. `lanes` and `out` outlive the timeline.
+  PerfettoTimeline(std::int64_t start, const Lanes& lanes, Output& out);
 
-  void merge(const TorchProfile& profile);  // after the trace has streamed by, if at all
-  void end();
-
-  void on_span(const Span& span) override;
-  void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
-  void on_batch(const Batch& batch) override;
-  void on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) override;
+  // Viewers need the slices of a thread in the order in which they begin: HeldSlices makes it of the order in
+  // which spans end.
+  bool draws_fetches_as_spans() const override { return true; }
+  void begin_span(const DrawnThread& thread, const char* category, std::string_view name,
+                  const Op* op) override;
+  void rename_span(std::string_view name) override;
+  void begin_batch() override;
+  void fact(std::string_view name, std::uint64_t number) override;
+  void fact(std::string_view name, std::string_view text) override;
+  void fact_flag(std::string_view name, bool truth) override;
+  void fact_duration(std::string_view name, std::int64_t ns) override;
+  void fact_batch_id(std::int64_t id) override;
+  void fact_sample_index(std::int64_t index) override;
+  void draw_span(const DrawnThread& thread, const Nesting& nesting, const Slice& slice) override;
+  void draw_batch(const Lane& lane, std::string_view name, const Slice& slice) override;
+  void count(const DrawnCounter& counter, std::int64_t ns, std::uint64_t value) override;
+  void finish(const TorchProfile* profile) override;
 
  private:
   struct Thread {
@@ -40,30 +46,22 @@ class PerfettoTimeline : public Visitor {
     HeldSlices held;
   };
 
-  Thread& thread_of(const Stream& stream, Kind kind);
+  Thread& drawn(const DrawnThread& thread);
   std::uint64_t process_track(std::uint64_t pid);
-  std::uint64_t outcome_track(const BatchKey& key, Outcome outcome);
-  PerfettoSlice slice_of(const OpenSpan& span, Thread& thread);
-  void describe(const Stream& stream, const OpenSpan& span);
-  void describe(const BatchLabel& label);
-  bool draw_fetch(const Span& span, PerfettoSlice& slice);
+  std::uint64_t outcome_track(const Lane& lane);
   Interned op_name(const Op& op);
-  void outcome(std::uint64_t track, const std::string& name, std::int64_t start, std::int64_t ns,
-               std::uint64_t arrow_to);
+  // The packets of a slice, into begin_ and end_.
+  void write_packets(PerfettoSlice named, const Slice& slice);
 
-  const Trace& trace_;
-  const Numbering& numbering_;
-  Lanes& lanes_;
-  bool coarse_;
+  const Lanes& lanes_;
   PerfettoFile file_;
-  std::unordered_map<const Stream*, Thread> threads_;
-  const Stream* last_stream_ = nullptr;  // chunks come in runs of one stream
-  Thread* last_thread_ = nullptr;
+  std::vector<Thread> threads_;                       // by DrawnThread::index
   std::map<std::uint64_t, std::uint64_t> processes_;  // pid → track
   std::map<Lane, std::uint64_t> outcomes_;            // → track
   std::map<std::pair<std::uint64_t, const Loader*>, std::uint64_t> counters_;
   std::vector<Interned> op_names_;  // by index
-  Annotations facts_;               // of the slice at work
+  PerfettoSlice span_;              // the span at work: what it is called, and where
+  Annotations facts_;               // of the slices at work
   std::string name_, begin_, end_;  // the same
 };
 

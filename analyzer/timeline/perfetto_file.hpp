@@ -44,8 +44,8 @@ class PerfettoFile {
   std::uint64_t counter(std::uint64_t process, std::string_view name, std::string_view unit);
 
   // The number of a string, which is written when it is new.
-  Interned category(std::string_view text) { return interned(categories_, kCategories, text); }
-  Interned name(std::string_view text) { return interned(names_, kNames, text); }
+  Interned category(std::string_view text) { return interned(categories_, InternedData::categories, text); }
+  Interned name(std::string_view text) { return interned(names_, InternedData::names, text); }
 
   void fact(Annotations& to, std::string_view name, std::string_view text);
   void fact(Annotations& to, std::string_view name, std::int64_t number);
@@ -55,22 +55,25 @@ class PerfettoFile {
   void fact_json(Annotations& to, std::string_view name, std::string_view json);
 
   // A slice that ends needs both.
-  static void begin(std::string& to, const PerfettoSlice& slice) { event(to, slice, kBegin); }
+  static void begin(std::string& to, const PerfettoSlice& slice) { add_slice(to, slice, EventType::begin); }
   static void end(std::string& to, std::uint64_t track, std::int64_t at);
-  static void instant(std::string& to, const PerfettoSlice& slice) { event(to, slice, kInstant); }
+  static void instant(std::string& to, const PerfettoSlice& slice) {
+    add_slice(to, slice, EventType::instant);
+  }
   static void count(std::string& to, std::uint64_t track, std::int64_t at, std::int64_t value);
 
   void write(std::string_view packets) { out_.write(packets); }
 
  private:
   using Strings = std::unordered_map<std::string, std::uint64_t>;
-  // Fields of InternedData.
-  static constexpr std::uint32_t kCategories = 1, kNames = 2, kFactNames = 3;
-  // Types of TrackEvent.
-  static constexpr std::uint64_t kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
+  // Fields and values, from perfetto/trace/trace_packet.proto and what it includes.
+  enum class InternedData : std::uint32_t { categories = 1, names = 2, fact_names = 3 };
+  enum class EventType : std::int32_t { begin = 1, end = 2, instant = 3, counter = 4 };
 
-  static void event(std::string& to, const PerfettoSlice& slice, std::uint64_t type);
-  Interned interned(Strings& known, std::uint32_t field, std::string_view text);
+  template <class Fill>
+  static void add_event(std::string& to, std::int64_t at, std::uint64_t track, EventType type, Fill fill);
+  static void add_slice(std::string& to, const PerfettoSlice& slice, EventType type);
+  Interned interned(Strings& known, InternedData field, std::string_view text);
   template <class Fill>
   void fact_of(Annotations& to, std::string_view name, Fill fill);
   template <class Fill>

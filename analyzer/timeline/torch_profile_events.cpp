@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "text/escape.hpp"
+#include "text/json_writer.hpp"
 #include "text/progress.hpp"
 #include "trace/error.hpp"
 
@@ -47,9 +48,7 @@ class Tokens : public json::json_sax_t {
 
   bool key(string_t& text) override {
     if (captures()) {
-      separate();
-      json_ += json_string(text) + ":";
-      separated_ = true;
+      json_.key(text);
     } else if (depth_ == event_depth_ || depth_ == 1) {
       key_ = text;
     }
@@ -67,15 +66,9 @@ class Tokens : public json::json_sax_t {
 
   bool captures() const { return event_depth_ != kNowhere && depth_ > event_depth_; }
 
-  void separate() {
-    if (!separated_) json_ += ',';
-    separated_ = false;
-  }
-
   bool value(std::string_view text) {
     if (captures()) {
-      separate();
-      json_ += text;
+      json_.json(text);
     } else if (depth_ == event_depth_) {
       member(text);
     } else if (depth_ == 1 && key_ == "baseTimeNanoseconds" && list_depth_ != 1) {
@@ -89,10 +82,10 @@ class Tokens : public json::json_sax_t {
   bool start(char bracket) {
     if (depth_ >= kDeepest) return !(too_deep = true);
     if (captures()) {
-      separate();
-      json_ += bracket;
+      open(bracket);
     } else if (depth_ == event_depth_) {
-      json_ = bracket;
+      json_.clear();
+      open(bracket);
     } else if (bracket == '{' && depth_ == list_depth_) {
       event_ = {};
       event_depth_ = depth_ + 1;
@@ -100,10 +93,11 @@ class Tokens : public json::json_sax_t {
       list_depth_ = depth_ + 1;
       file.listed = true;
     }
-    separated_ = true;
     ++depth_;
     return true;
   }
+
+  void open(char bracket) { bracket == '{' ? json_.start_object() : json_.start_array(); }
 
   bool end(char bracket) {
     --depth_;
@@ -111,9 +105,8 @@ class Tokens : public json::json_sax_t {
       if (depth_ < list_depth_) list_depth_ = kNowhere;
       return true;
     }
-    separated_ = false;
-    if (depth_ >= event_depth_) json_ += bracket;
-    if (depth_ == event_depth_) member(json_);
+    if (depth_ >= event_depth_) bracket == '}' ? json_.end_object() : json_.end_array();
+    if (depth_ == event_depth_) member(json_.written());
     if (depth_ < event_depth_) {
       event_depth_ = kNowhere;
       show_(event_);
@@ -153,8 +146,8 @@ class Tokens : public json::json_sax_t {
   ProfileEvent event_;
   int depth_ = 0;                                       // open brackets
   int list_depth_ = kNowhere, event_depth_ = kNowhere;  // inside the list of events; inside an event
-  std::string key_, json_;
-  bool separated_ = true;
+  std::string key_;
+  JsonWriter json_;
 };
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;

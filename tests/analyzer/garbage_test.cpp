@@ -98,12 +98,13 @@ TEST_CASE("garbage in well-formed frames breaks nothing") {
     Outline outline(lanes);
     const Reading reading = show(trace, outline);
     outline.settle();
-    ChromeTimeline chrome(trace, outline, lanes, reading, false, out);
-    chrome.begin(nullptr);
-    show(trace, chrome);
-    chrome.end();
-    PerfettoTimeline perfetto(trace, outline, lanes, 0, false, out);
-    show(trace, perfetto);
-    perfetto.end();
+    ChromeTimeline chrome(trace.source.path(), start_of(trace, reading), lanes, out);
+    PerfettoTimeline perfetto(0, lanes, out);
+    for (TimelineSink* timeline :
+         {static_cast<TimelineSink*>(&chrome), static_cast<TimelineSink*>(&perfetto)}) {
+      Drawing drawing(trace, outline, lanes, reading, false, *timeline);
+      show(trace, drawing);
+      timeline->finish(nullptr);
+    }
   }
 }

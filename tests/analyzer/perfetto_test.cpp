@@ -1,46 +1,78 @@
 // Perfetto's own format: what a file says, byte by byte where it is ours to choose.
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 
+#include "made_trace.hpp"
 #include "timeline/held_slices.hpp"
-#include "timeline/protobuf.hpp"
+#include "timeline/perfetto_file.hpp"
 
 using namespace lotus::analyzer;
+using namespace lotus::analyzer::test;
 
-TEST_CASE("protobuf: tags, varints, lengths") {
-  std::string out;
-  ProtoWriter writer(out);
-  writer.number(1, 150);
-  CHECK(out == "\x08\x96\x01");
-  out.clear();
-  writer.text(2, "testing");
-  CHECK(out == "\x12\x07testing");
-  out.clear();
-  writer.number(16, 0);
-  CHECK(out == std::string("\x80\x01\x00", 3));
-  out.clear();
-  writer.fixed64(1, 0x0102);
-  CHECK(out == std::string("\x09\x02\x01\0\0\0\0\0\0", 9));
-  out.clear();
-  writer.number(1, static_cast<std::uint64_t>(-1));
-  CHECK(out == "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
-  out.clear();
-  writer.real(1, 1.0);
-  CHECK(out == std::string("\x09\0\0\0\0\0\0\xf0\x3f", 9));
+namespace {
+
+// What `write` writes into a file whose packet of clocks is cut off.
+template <class Write>
+std::string packets(Write write) {
+  const TemporaryFile target(Bytes{}, ".pftrace");
+  Output out(target.path());
+  PerfettoFile file(out, 0);
+  write(file);
+  out.close();
+  std::ifstream in(target.path(), std::ios::binary);
+  const std::string all(std::istreambuf_iterator<char>(in), {});
+  const auto first = static_cast<std::size_t>(2 + all.at(1));
+  return all.substr(first);
 }
 
-TEST_CASE("protobuf: a message inside a message, also a long one") {
-  for (const std::size_t size : {std::size_t{0}, std::size_t{127}, std::size_t{128}, std::size_t{20'000}}) {
-    std::string out = "before";
-    ProtoWriter writer(out);
-    writer.message(3, [&] { writer.text(1, std::string(size, 'x')); });
-    std::string inner;
-    ProtoWriter(inner).text(1, std::string(size, 'x'));
-    std::string expected = "before";
-    ProtoWriter(expected).text(3, inner);
-    CHECK(out == expected);
+}  // namespace
+
+TEST_CASE("a slice, byte by byte") {
+  const std::string written = packets([](PerfettoFile& file) {
+    PerfettoSlice slice;
+    slice.track = 150;
+    slice.start = 2;
+    slice.category = file.category("op");
+    slice.text = "testing";
+    slice.arrow_from = 0x0102;
+    std::string bytes;
+    PerfettoFile::begin(bytes, slice);
+    PerfettoFile::end(bytes, slice.track, 300);
+    file.write(bytes);
+  });
+  CHECK(
+      written ==
+      std::string("\x0a\x0e\x50\x01\x68\x02\x62\x08\x0a\x06\x08\x01\x12\x02op", 16) +
+          std::string(
+              "\x0a\x23\x50\x01\x68\x02\x40\x02\x5a\x1b\x48\x01\x58\x96\x01\x18\x01\xba\x01\x07testing", 27) +
+          std::string("\xf9\x02\x02\x01\0\0\0\0\0\0", 10) +
+          std::string("\x0a\x0e\x50\x01\x68\x02\x40\xac\x02\x5a\x05\x48\x02\x58\x96\x01", 16));
+}
+
+TEST_CASE("facts: numbers below 0, fractions, long texts, bytes that are no UTF-8") {
+  // Before a text: tag, length, number of the name, tag and length.
+  for (const auto& [size, before] : {std::pair{0, 6}, {100, 6}, {128, 8}, {20'000, 10}}) {
+    const std::string text(static_cast<std::size_t>(size), 'x');
+    Annotations facts;
+    packets([&](PerfettoFile& file) { file.fact(facts, "name", text); });
+    CHECK(facts.bytes.size() == text.size() + static_cast<std::size_t>(before));
+    CHECK(facts.bytes.ends_with(text));
   }
+  Annotations facts;
+  packets([&](PerfettoFile& file) {
+    file.fact(facts, "n", std::int64_t{-1});
+    file.fact_real(facts, "n", 1.0);
+    file.fact_flag(facts, "n", true);
+    file.fact(facts, "n", std::string_view("\xff(\xc3"));
+  });
+  CHECK(facts.bytes == std::string("\x22\x0d\x08\x01\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 15) +
+                           std::string("\x22\x0b\x08\x01\x29\0\0\0\0\0\0\xf0\x3f", 13) +
+                           std::string("\x22\x04\x08\x01\x10\x01", 6) +
+                           "\x22\x0b\x08\x01\x32\x07\xef\xbf\xbd(\xef\xbf\xbd");
 }
 
 TEST_CASE("slices that begin together are written outermost first") {

@@ -1,10 +1,12 @@
 // Text that is safe to print and fits its width.
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <sstream>
 #include <string>
 
 #include "text/escape.hpp"
+#include "text/json_writer.hpp"
 #include "text/table.hpp"
 #include "text/terminal.hpp"
 #include "text/units.hpp"
@@ -40,6 +42,29 @@ TEST_CASE("control characters and broken UTF-8 are escaped, the rest is not") {
 
 TEST_CASE("JSON strings replace what is no UTF-8") {
   CHECK(json_string("a\"b\n\xff") == "\"a\\\"b\\n\xef\xbf\xbd\"");
+}
+
+TEST_CASE("JSON that is written piece by piece has the same strings, and numbers as they are given") {
+  JsonWriter json;
+  json.start_object();
+  for (const std::string text : {"", "plain", "a\"b\\\n", "\x1b\x7f", "Ä", "\xff"}) json.key(text).text(text);
+  json.key("n").number(-1);
+  json.key("u").number(UINT64_MAX);
+  json.key("list").start_array();
+  json.flag(true);
+  json.null();
+  json.json("1.500");
+  json.end_array();
+  CHECK_FALSE(json.complete());
+  json.end_object();
+  CHECK(json.complete());
+  std::string expected = "{";
+  for (const std::string text : {"", "plain", "a\"b\\\n", "\x1b\x7f", "Ä", "\xff"})
+    expected += json_string(text) + ":" + json_string(text) + ",";
+  CHECK(json.written() == expected + R"("n":-1,"u":18446744073709551615,"list":[true,null,1.500]})");
+  json.clear();
+  json.number(1);
+  CHECK(json.written() == "1");
 }
 
 TEST_CASE("width counts columns") {

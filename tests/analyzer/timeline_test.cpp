@@ -82,10 +82,10 @@ std::string drawn(const Bytes& bytes, const Draw& draw) {
 
 json timeline_of(const Bytes& bytes, bool coarse) {
   return json::parse(drawn(bytes, [&](auto& trace, auto& outline, auto& lanes, auto& reading, auto& out) {
-    ChromeTimeline timeline(trace, outline, lanes, reading, coarse, out);
-    timeline.begin(nullptr);
-    show(trace, timeline);
-    timeline.end();
+    ChromeTimeline timeline(trace.source.path(), start_of(trace, reading), lanes, out);
+    Drawing drawing(trace, outline, lanes, reading, coarse, timeline);
+    show(trace, drawing);
+    timeline.finish(nullptr);
   }));
 }
 

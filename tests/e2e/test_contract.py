@@ -11,7 +11,8 @@ import harness
 ROOMS = ("preload", "collector", "analyzer")
 # Dependencies that have one home each, by the beginning of what is included.
 HOMES = {"zstd": ROOMS, "nlohmann": ("collector", "analyzer"), "fmt": ("collector", "analyzer"),
-         "CLI": ("collector", "analyzer"), "libunwind": ("collector",), "elfutils": ("collector",)}
+         "CLI": ("collector", "analyzer"), "libunwind": ("collector",), "elfutils": ("collector",),
+         "sodium": ("analyzer",), "protozero": ("analyzer",), "rapidjson": ("analyzer",), "utf8": ("analyzer",)}
 SOURCES = ("include", *ROOMS, "tests", "bench")
 
 # The plan: a row for each room, from the ground up: the rooms that it may include, beside itself and the contract. A row

@@ -2,11 +2,13 @@
 // into are sound.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 #include "fuzz.hpp"
 #include "made_trace.hpp"
 #include "timeline/chrome.hpp"
+#include "timeline/drawing.hpp"
 #include "timeline/perfetto.hpp"
 #include "timeline/torch_profile.hpp"
 #include "trace/error.hpp"
@@ -28,24 +30,18 @@ analyzer::Bytes made_trace() {
   return made.bytes;
 }
 
-void draw_chrome(const Trace& trace, const Numbering& numbering, Lanes lanes, const Reading& reading,
-                 const TorchProfile& profile) {
+void draw_chrome(std::int64_t start, const Lanes& lanes, const TorchProfile& profile) {
   const fuzz::MemoryFile file;
   Output out(file.path());
-  ChromeTimeline timeline(trace, numbering, lanes, reading, false, out);
-  timeline.begin(&profile);
-  timeline.merge(profile);
-  timeline.end();
+  ChromeTimeline("trace", std::min(start, profile.first()), lanes, out).finish(&profile);
   out.close();
   std::ifstream written(file.path());
   fuzz::promise(nlohmann::json::accept(written), "a timeline is JSON");
 }
 
-void draw_perfetto(const Trace& trace, const Numbering& numbering, Lanes lanes, const TorchProfile& profile) {
+void draw_perfetto(std::int64_t start, const Lanes& lanes, const TorchProfile& profile) {
   Output out("/dev/null");
-  PerfettoTimeline timeline(trace, numbering, lanes, trace.clock.ns(trace.header.created.ticks), false, out);
-  timeline.end();
-  timeline.merge(profile);
+  PerfettoTimeline(start, lanes, out).finish(&profile);
   out.close();
 }
 
@@ -88,8 +84,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& [number, process] : trace.catalog.processes()) lanes.pid_of(*process);
     profile.check_same_run("trace", trace.clock.ns(reading.whole.first), trace.clock.ns(reading.whole.last),
                            lanes);
-    draw_chrome(trace, outline, lanes, reading, profile);
-    draw_perfetto(trace, outline, lanes, profile);
+    draw_chrome(start_of(trace, reading), lanes, profile);
+    draw_perfetto(start_of(trace, reading), lanes, profile);
   } catch (const Unusable&) {
   }
   return 0;

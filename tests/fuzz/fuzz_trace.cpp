@@ -47,10 +47,10 @@ void draw(Trace& trace) {
   Outline outline(lanes);
   const Reading reading = show(trace, outline);
   outline.settle();
-  ChromeTimeline chrome(trace, outline, lanes, reading, false, out);
-  chrome.begin(nullptr);
-  show(trace, chrome);
-  chrome.end();
+  ChromeTimeline chrome(trace.source.path(), start_of(trace, reading), lanes, out);
+  Drawing drawing(trace, outline, lanes, reading, false, chrome);
+  show(trace, drawing);
+  chrome.finish(nullptr);
 }
 
 void recover(const std::string& path) {
