@@ -1,0 +1,243 @@
+"""The man pages: their options are those of --help, and their keys those that the programs print as JSON."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from PIL import Image
+
+import harness
+
+MANUAL = harness.SOURCE / "docs/man"
+BOLD = re.compile(r"\*(\.[^*]*)\*")
+DOCUMENTED = re.compile(r"\*(\.[^*]*)\*(?: _([A-Z]+)_)?")
+
+
+@pytest.fixture(scope="module")
+def options():
+    """What tools/manual --check says."""
+    command = [sys.executable, harness.SOURCE / "tools/manual", "--check"]
+    return subprocess.run(command, env={**os.environ, "LOTUS_BUILD": str(harness.BUILD)}, capture_output=True, text=True)
+
+
+def test_options_are_those_of_help(options):
+    assert options.returncode == 0, options.stderr
+
+
+def test_every_command_has_its_options():
+    """A command without a block would pass the comparison above."""
+    text = (MANUAL / "lotus-analyze.1.scd").read_text()
+    blocks = re.findall(r"^; options of lotus-analyze (\S+): written by tools/manual$", text, re.MULTILINE)
+    told = harness.run([harness.ANALYZE, "--help"]).stdout.decode().splitlines()
+    rows = told[told.index("Subcommands:") + 1:]
+    assert blocks == [row.split()[0] for row in rows[:rows.index("")]]
+
+
+@pytest.mark.skipif(shutil.which("scdoc") is None, reason="no scdoc here")
+@pytest.mark.parametrize("page", sorted(MANUAL.glob("*.scd")), ids=lambda page: page.stem)
+def test_page_is_valid(page):
+    made = subprocess.run(["scdoc"], stdin=page.open(), capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert ".SH NAME" in made.stdout
+
+
+# Documented keys.
+
+def sections():
+    """The sections of lotus-json(5): lines by title. Each of the tables is a section of its own."""
+    found, title = {}, None
+    for line in (MANUAL / "lotus-json.5.scd").read_text().splitlines():
+        if line.startswith("## "):
+            title = f"table {line[3:]}"
+        elif line.startswith("# "):
+            title = line[2:].lower()
+        elif title:
+            found.setdefault(title, []).append(line)
+    return found
+
+
+def objects():
+    """The keys of each object that recurs."""
+    found, name = {}, None
+    for line in sections()["objects"]:
+        if line.startswith("*"):
+            name = line.strip("*")
+            found[name] = []
+        elif name:
+            found[name] += BOLD.findall(line)
+    return found
+
+
+def with_parents(path):
+    """The path of a key and those of the objects that it is in."""
+    parts = path.split(".")[1:]
+    return {"." + ".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+
+
+def documented(*titles):
+    """The paths that these sections document."""
+    known, found = objects(), set()
+    for title in titles:
+        for line in sections()[title]:
+            for path, name in DOCUMENTED.findall(line) if line.startswith("*") else []:
+                for key in ["", *known[name]] if name else [""]:
+                    found |= with_parents(path + key)
+    assert found
+    return {path.removesuffix("[]") for path in found}
+
+
+# Printed keys.
+
+def paths(value, names, before=""):
+    """The paths of all keys in a value; below those in `names`, keys are names, if there are any, and told as NAME."""
+    found = {f"{before}.NAME"} if before in names else set()
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            path = f"{before}.{'NAME' if before in names else key}"
+            found |= {path} | paths(inner, names, path)
+    elif isinstance(value, list):
+        for inner in value:
+            found |= paths(inner, names, before + ("[]" if before else ".[]"))
+    return found
+
+
+def compare(values, titles, names=(), perhaps=None):
+    """`names`: objects whose keys are names. `perhaps`: an object that is null in some runs."""
+    printed = set()
+    for value in values:
+        printed |= paths(value, names)
+    printed = {path for path in printed if path != ".[]"}
+    told = {path for path in documented(*titles) if path not in (".", ".[]")}
+    assert sorted(printed - told) == [], "printed, and not in docs/man/lotus-json.5.scd"
+    missing = {path for path in told - printed if not (perhaps and path.startswith(f"{perhaps}."))}
+    assert sorted(missing) == [], "in docs/man/lotus-json.5.scd, and not printed"
+
+
+def asked(command, *arguments):
+    outcome = harness.run([harness.ANALYZE, *command, *arguments])
+    assert outcome.code == 0, outcome.stderr.decode()
+    return json.loads(outcome.stdout)
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory, tracers, photos):
+    """A training run on photographs, and one whose worker is killed inside an operation."""
+    tracer = harness.Tracer(tmp_path_factory.mktemp("traces"))
+    tracers.append(tracer)
+    _, whole = tracer.trace(harness.program("classify", data=photos))
+    large = tracer.directory / "photos"
+    shutil.copytree(photos, large)
+    path = large / "kite/kite_0003.jpeg"
+    Image.open(path).resize((2400, 1800)).save(path)  # the program's operation hangs in an image of this size
+    _, killed = tracer.trace(harness.program("cut_short", data=large))
+    return whole.path, killed.path
+
+
+def test_keys_of_the_report(traces):
+    compare([asked(["report", "--json"], trace) for trace in traces], ["report"])
+
+
+def test_keys_of_the_report_by_rank(tracer):
+    if harness.run([harness.PYTHON, "-c", "from torch.distributed import ProcessGroupGloo"]).code != 0:
+        pytest.skip("this PyTorch has no gloo")
+    _, trace = tracer.trace(harness.program("ranks", "--workers", 2, "--slow", 1, "--launch", 2), USE_LIBUV="0")
+    report = asked(["report", "--by-rank", "--json"], trace.path)
+    compare([report], ["report by rank"], perhaps=".straggler")  # on a busy machine all ranks wait
+
+
+def test_keys_of_whatif(traces):
+    questions = [["--op", "RandomResizedCrop=0.5x", "--train-step", "2ms"], ["--op", "RandomResizedCrop=2ms"]]
+    compare([asked(["whatif", "--json", *question], traces[0]) for question in questions], ["whatif"], [".asked.ops"])
+
+
+def test_keys_of_the_map(traces):
+    whole = asked(["map", "--full"], traces[0])
+    compare([whole], ["map"], [".op_to_func", ".common_funcs_to_op"])
+    assert asked(["map", "--json"], traces[0]).keys() == {"op_to_func", "common_funcs_to_op"}
+
+
+def test_keys_of_diff(traces):
+    compare([asked(["diff", "--json"], traces[0], traces[0])], ["diff"])
+
+
+def test_keys_of_batches(traces):
+    compare([asked(["batches", "--json"], traces[0])], ["batches"])
+
+
+@pytest.mark.parametrize("name", ["mapping", "ops", "functions", "batches", "waits", "counters"])
+def test_keys_of_tables(traces, name):
+    table = asked(["table", name, "--json"], traces[0])
+    told = documented("tables", f"table {name}")
+    if name == "functions":
+        told.discard(".rows[].run")
+    assert sorted(paths(table, ())) == sorted(told)
+    titles = harness.run([harness.ANALYZE, "table", name, "--csv", traces[0]]).stdout.decode().splitlines()[0]
+    assert titles.split(",") == list(table["rows"][0])
+
+
+def test_keys_of_the_dump(traces):
+    """Beside what is documented there are the fields of the records."""
+    schema = harness.run([harness.ANALYZE, "dump", "--schema", traces[0]]).stdout.decode()
+    kinds = {row.split()[2]: {field.split(":")[0] for field in row.split()[3:]} for row in schema.splitlines()}
+    told = {path[1:] for path in documented("dump")}
+    printed = {}
+    for line in harness.run([harness.ANALYZE, "dump", "--json", traces[0]]).stdout.splitlines():
+        record = json.loads(line)
+        printed.setdefault(record["kind"], set()).update(record)
+    for kind, keys in printed.items():
+        fields = kinds[kind] | {f"{kind}_{field}" for field in kinds[kind]}
+        assert keys - told <= fields, kind
+    assert told - set().union(*printed.values()) <= {"lost"}  # of a gap, which a whole trace has not
+
+
+def test_keys_of_info(traces):
+    damaged = traces[1].with_name("damaged.lotus")
+    content = bytearray(traces[1].read_bytes())
+    content[len(content) // 2:len(content) // 2 + 16] = bytes(16)
+    damaged.write_bytes(content)
+    reports = [asked(["info", "--json"], trace) for trace in (*traces, damaged)]
+    compare(reports, ["info"], [".frames", ".records"])
+
+
+def test_keys_of_recover(traces, tmp_path):
+    """The header of the file, or of a frame of some type, is gone."""
+    content, accounts = traces[0].read_bytes(), []
+    damaged, output = tmp_path / "damaged.lotus", tmp_path / "recovered.lotus"
+    frames = {content[found.end()]: found.start() for found in re.finditer(b"LFRM", content)}  # one of each type
+    assert len(frames) >= 9
+    for place in [0, *frames.values()]:
+        damaged.write_bytes(content[:place] + bytes(16) + content[place + 16:])
+        accounts.append(asked(["recover", "--json", "--force", "-o", output], damaged))
+    compare(accounts, ["recover"])
+
+
+def test_keys_of_status(tmp_path, texts):
+    """A collector that was started by hand, a program that has ended, and one that runs."""
+    tracer = harness.Tracer(tmp_path)
+    segments = tracer.segments
+    segments.mkdir(mode=0o700)
+    collector = subprocess.Popen([harness.COLLECTOR, "--dir", segments, "--quiet"], env=harness.clean_environment())
+    status = [harness.COLLECTOR, "--status", "--json", "--dir", segments]
+    running = None
+    try:
+        tracer.trace(harness.pure_program(data=texts))
+        program = harness.pure_program("--epochs", 100_000, data=texts)
+        environment = harness.clean_environment(**tracer.environment(LOTUS_OUTPUT=tmp_path / "running.lotus"))
+        running = subprocess.Popen([str(word) for word in program], env=environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+
+        def told():
+            places = json.loads(harness.run(status).stdout)
+            sessions = places["directories"][0].get("sessions")
+            return places if sessions and sessions[0]["processes"] else None
+
+        compare([harness.wait_until(told, "the running program in the status")], ["status"])
+    finally:
+        for process in (running, collector):
+            if process is not None:
+                process.terminate()
+                process.wait()
+        shutil.rmtree(segments.parent)
