@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "commands/command.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
-#include "trace/error.hpp"
 
 namespace {
 

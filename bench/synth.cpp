@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <random>
 
-#include "writer/thread_writer.hpp"
+#include "reading/writer/thread_writer.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "model/batch.hpp"
-#include "trace/trace.hpp"
+#include "reading/model/batch.hpp"
+#include "reading/trace/trace.hpp"
 
 namespace lotus::analyzer {
 

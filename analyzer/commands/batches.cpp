@@ -5,7 +5,7 @@
 
 #include "commands/batch_columns.hpp"
 #include "commands/command.hpp"
-#include "model/numbering.hpp"
+#include "reading/model/numbering.hpp"
 #include "text/escape.hpp"
 #include "text/json_writer.hpp"
 #include "text/output.hpp"

@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/reading.hpp"
-#include "model/visitor.hpp"
-#include "trace/trace.hpp"
+#include "reading/input/chosen_traces.hpp"
+#include "reading/input/read_trace.hpp"
 
 namespace lotus::analyzer {
 
@@ -44,12 +43,5 @@ Run prepare_redact(CLI::App& app);
 
 // Declares the arguments TRACE…
 void add_traces(CLI::App& app, std::vector<std::string>& traces);
-// The traces that were named, else the newest *.lotus of the working directory; throws Unusable if
-// there is none.
-std::vector<std::string> chosen_traces(const std::vector<std::string>& named);
-
-// Streams the trace through the model, with progress on a terminal. Says on stderr, once for each file, what
-// is missing of it, unless `quiet`.
-Reading read_trace(Trace& trace, Visitor& visitor, bool quiet = false);
 
 }  // namespace lotus::analyzer

@@ -1,23 +1,7 @@
-#include <fmt/format.h>
-
-#include <cstdio>
-#include <filesystem>
-#include <lotus/trace.hpp>
-#include <set>
-#include <string>
-
 #include "commands/command.hpp"
-#include "commands/growing.hpp"
-#include "model/model.hpp"
-#include "text/escape.hpp"
-#include "text/progress.hpp"
-#include "text/units.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr Command kCommands[] = {
     {"report", "why the input pipeline is slow: verdict, ops, batches, waits, workers",
@@ -81,89 +65,12 @@ constexpr Command kCommands[] = {
      prepare_redact},
 };
 
-// Made of another trace, for others.
-bool is_copy(const fs::path& path) {
-  const fs::path kind = path.stem().extension();
-  return kind == ".recovered" || kind == ".redacted";
-}
-
-// Also x.lotus.1, to which a collector turns where somebody else's x.lotus stands.
-bool is_trace(const fs::path& path) {
-  const std::string kind = path.extension().string();
-  const bool number = kind.size() > 1 && kind.find_first_not_of("0123456789", 1) == std::string::npos;
-  return kind == kTraceSuffix || (number && path.stem().extension() == kTraceSuffix);
-}
-
-// Copies only where there is nothing else.
-std::string newest_here() {
-  std::string newest;
-  fs::file_time_type latest{};
-  bool copy = false;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(".", error)) {
-    std::error_code ignored;
-    if (!is_trace(entry.path()) || !entry.is_regular_file(ignored)) continue;
-    const auto written = entry.last_write_time(ignored);
-    const bool better = is_copy(entry.path()) == copy ? written > latest : copy;
-    if (!newest.empty() && !better) continue;
-    newest = entry.path().filename().string();
-    copy = is_copy(entry.path());
-    latest = written;
-  }
-  return newest;
-}
-
-// On stderr, once for each file: what any number that is printed may lack.
-void tell_what_is_missing(const Trace& trace, const Reading& reading) {
-  static std::set<std::string> told;
-  const std::uint64_t damaged = trace.damage.bytes + reading.damage.bytes;
-  if ((!trace.truncated() && damaged == 0) || !told.insert(trace.source.path()).second) return;
-  const bool running = trace.truncated() && is_being_written(trace.source.path());
-  std::string text = fmt::format("lotus-analyze: {}: ", escaped(trace.source.path()));
-  if (damaged > 0)
-    text += fmt::format("{} are damaged and left out; ", human_bytes(static_cast<double>(damaged)));
-  if (running)
-    text +=
-        "it is still being written: the last seconds come later, and names of new functions some minutes "
-        "later; ";
-  else if (trace.truncated())
-    text +=
-        "not complete: its collector was killed, or the file was cut off; what is left in shared memory, "
-        "lotus-collector --drain adds; ";
-  text += running ? "lotus-analyze info says more\n"
-                  : "lotus-analyze info says more, recover makes what is here a whole trace\n";
-  std::fputs(text.c_str(), stderr);
-}
-
 }  // namespace
 
 std::span<const Command> commands() { return kCommands; }
 
 void add_traces(CLI::App& app, std::vector<std::string>& traces) {
   app.add_option("TRACE", traces, "trace files; none: the newest *.lotus in the working directory");
-}
-
-std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
-  for (const std::string& path : named) wait_until_closed(path);
-  if (!named.empty()) return named;
-  const std::string newest = newest_here();
-  if (newest.empty())
-    throw Unusable(
-        fmt::format("no *{} in the working directory; name a trace, or make one with "
-                    "LD_PRELOAD=…/liblotus.so python train.py",
-                    kTraceSuffix));
-  wait_until_closed(newest);
-  return {newest};
-}
-
-Reading read_trace(Trace& trace, Visitor& visitor, bool quiet) {
-  Reading reading = [&] {
-    Progress progress(trace.source.path(), trace.source.size());
-    Model model(trace, visitor, [&](std::uint64_t done) { progress.update(done); });
-    return model.run();
-  }();
-  if (!quiet) tell_what_is_missing(trace, reading);
-  return reading;
 }
 
 }  // namespace lotus::analyzer

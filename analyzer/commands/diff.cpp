@@ -2,11 +2,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "answers/stacks/comparison.hpp"
 #include "commands/command.hpp"
-#include "stacks/comparison.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

@@ -5,10 +5,10 @@
 #include <iterator>
 
 #include "commands/command.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/json_writer.hpp"
 #include "text/output.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "commands/command.hpp"
-#include "lotustrace/exporter.hpp"
+#include "paper/lotustrace/exporter.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

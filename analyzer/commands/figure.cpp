@@ -7,11 +7,11 @@
 
 #include "commands/command.hpp"
 #include "commands/trace_copy.hpp"
-#include "figures/draw.hpp"
-#include "figures/figures.hpp"
+#include "paper/figures/draw.hpp"
+#include "paper/figures/figures.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

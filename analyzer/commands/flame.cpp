@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <memory>
 
+#include "answers/stacks/flame.hpp"
+#include "answers/stacks/map_views.hpp"
 #include "commands/command.hpp"
 #include "commands/profiles.hpp"
 #include "commands/trace_copy.hpp"
-#include "stacks/flame.hpp"
-#include "stacks/map_views.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
 

@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "commands/command.hpp"
-#include "lotustrace/importer.hpp"
-#include "split/counters.hpp"
-#include "split/mapping.hpp"
+#include "paper/lotustrace/importer.hpp"
+#include "paper/split/counters.hpp"
+#include "paper/split/mapping.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "answers/info/description.hpp"
+#include "answers/info/hooks.hpp"
 #include "commands/command.hpp"
-#include "info/description.hpp"
-#include "info/hooks.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "answers/stacks/map_views.hpp"
 #include "commands/command.hpp"
 #include "commands/profiles.hpp"
-#include "split/mapping.hpp"
-#include "stacks/map_views.hpp"
-#include "tables/data_table.hpp"
+#include "paper/split/mapping.hpp"
+#include "paper/tables/data_table.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
 

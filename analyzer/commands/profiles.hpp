@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "answers/stacks/profile.hpp"
 #include "commands/command.hpp"
-#include "stacks/profile.hpp"
 
 namespace lotus::analyzer {
 

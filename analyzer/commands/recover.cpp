@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "care/recover/account.hpp"
 #include "commands/command.hpp"
-#include "commands/growing.hpp"
 #include "commands/trace_copy.hpp"
-#include "recover/account.hpp"
+#include "reading/input/growing.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

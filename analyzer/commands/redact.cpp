@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
+#include "care/redact/redactor.hpp"
 #include "commands/command.hpp"
 #include "commands/trace_copy.hpp"
-#include "redact/redactor.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
 

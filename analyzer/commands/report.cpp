@@ -3,16 +3,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "answers/ranks/collector.hpp"
+#include "answers/report/collector.hpp"
+#include "answers/report/report.hpp"
 #include "commands/command.hpp"
 #include "commands/trace_copy.hpp"
-#include "html/page.hpp"
-#include "model/fan.hpp"
-#include "ranks/collector.hpp"
-#include "report/collector.hpp"
-#include "report/report.hpp"
+#include "reading/model/fan.hpp"
+#include "showing/html/page.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "commands/command.hpp"
 #include "commands/trace_copy.hpp"
-#include "tables/tables.hpp"
+#include "paper/tables/tables.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

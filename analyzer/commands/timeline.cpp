@@ -8,13 +8,13 @@
 #include <optional>
 
 #include "commands/command.hpp"
+#include "showing/timeline/chrome.hpp"
+#include "showing/timeline/drawing.hpp"
+#include "showing/timeline/perfetto.hpp"
+#include "showing/timeline/torch_profile.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
-#include "timeline/chrome.hpp"
-#include "timeline/drawing.hpp"
-#include "timeline/perfetto.hpp"
-#include "timeline/torch_profile.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "text/error.hpp"
 #include "text/escape.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 

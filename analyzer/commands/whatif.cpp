@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "answers/replay/answer.hpp"
+#include "answers/replay/recorder.hpp"
 #include "commands/command.hpp"
-#include "replay/answer.hpp"
-#include "replay/recorder.hpp"
+#include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "text/error.hpp"
 #include "text/escape.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 

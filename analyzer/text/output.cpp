@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "text/error.hpp"
 #include "text/escape.hpp"
-#include "trace/error.hpp"
 
 namespace lotus::analyzer {
 namespace {

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "made_trace.hpp"
-#include "model/batches.hpp"
-#include "model/numbering.hpp"
+#include "reading/model/batches.hpp"
+#include "reading/model/numbering.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

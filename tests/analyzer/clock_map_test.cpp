@@ -1,5 +1,5 @@
 // Ticks to nanoseconds where the realtime clock was set while the trace was made.
-#include "trace/clock_map.hpp"
+#include "reading/trace/clock_map.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "answers/stacks/comparison.hpp"
+#include "answers/stats/interval.hpp"
 #include "made_stacks.hpp"
-#include "stacks/comparison.hpp"
-#include "stats/interval.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

@@ -1,4 +1,4 @@
-#include "stats/cpu_time.hpp"
+#include "answers/stats/cpu_time.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,8 +4,8 @@
 #include <lotus/snapshot.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/stacks/flame.hpp"
 #include "made_stacks.hpp"
-#include "stacks/flame.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

@@ -1,9 +1,9 @@
 // Records are missing: what is there must still be right, and nothing is invented.
 #include <doctest/doctest.h>
 
+#include "answers/report/verdict.hpp"
 #include "made_trace.hpp"
-#include "model/span_builder.hpp"
-#include "report/verdict.hpp"
+#include "reading/model/span_builder.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

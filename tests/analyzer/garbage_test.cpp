@@ -6,15 +6,15 @@
 #include <random>
 #include <string>
 
-#include "html/page.hpp"
-#include "info/description.hpp"
+#include "answers/info/description.hpp"
+#include "answers/report/report.hpp"
+#include "answers/stacks/map_views.hpp"
 #include "made_trace.hpp"
-#include "model/fan.hpp"
-#include "report/report.hpp"
-#include "stacks/map_views.hpp"
-#include "timeline/chrome.hpp"
-#include "timeline/drawing.hpp"
-#include "timeline/perfetto.hpp"
+#include "reading/model/fan.hpp"
+#include "showing/html/page.hpp"
+#include "showing/timeline/chrome.hpp"
+#include "showing/timeline/drawing.hpp"
+#include "showing/timeline/perfetto.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

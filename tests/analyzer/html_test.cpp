@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "html/column.hpp"
-#include "html/page.hpp"
-#include "html/parts.hpp"
 #include "made_trace.hpp"
+#include "showing/html/column.hpp"
+#include "showing/html/page.hpp"
+#include "showing/html/parts.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lotustrace/exporter.hpp"
+#include "answers/report/report.hpp"
 #include "made_logs.hpp"
-#include "report/report.hpp"
-#include "trace/error.hpp"
+#include "paper/lotustrace/exporter.hpp"
+#include "text/error.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "replay/machine.hpp"
+#include "answers/replay/machine.hpp"
 
 using namespace lotus::analyzer;
 

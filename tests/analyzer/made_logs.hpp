@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "lotustrace/importer.hpp"
 #include "made_trace.hpp"
+#include "paper/lotustrace/importer.hpp"
 
 namespace lotus::analyzer::test {
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "model/model.hpp"
-#include "report/collector.hpp"
+#include "answers/report/collector.hpp"
+#include "reading/model/model.hpp"
 
 namespace lotus::analyzer::test {
 

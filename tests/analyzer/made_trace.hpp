@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "model/reading.hpp"
-#include "model/visitor.hpp"
-#include "report/findings.hpp"
-#include "trace/trace.hpp"
-#include "writer/thread_writer.hpp"
+#include "answers/report/findings.hpp"
+#include "reading/model/reading.hpp"
+#include "reading/model/visitor.hpp"
+#include "reading/trace/trace.hpp"
+#include "reading/writer/thread_writer.hpp"
 
 namespace lotus::analyzer::test {
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "answers/stacks/costs.hpp"
+#include "answers/stacks/map_views.hpp"
 #include "made_stacks.hpp"
-#include "stacks/costs.hpp"
-#include "stacks/map_views.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "made_trace.hpp"
-#include "timeline/held_slices.hpp"
-#include "timeline/perfetto_file.hpp"
+#include "showing/timeline/held_slices.hpp"
+#include "showing/timeline/perfetto_file.hpp"
 
 using namespace lotus::analyzer;
 using namespace lotus::analyzer::test;

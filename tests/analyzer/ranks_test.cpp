@@ -1,14 +1,14 @@
 // The ranks of a run side by side: who holds the others up, and by what.
-#include "ranks/ranks.hpp"
+#include "answers/ranks/ranks.hpp"
 
 #include <doctest/doctest.h>
 
 #include <deque>
 #include <nlohmann/json.hpp>
 
+#include "answers/ranks/collector.hpp"
 #include "made_trace.hpp"
-#include "model/model.hpp"
-#include "ranks/collector.hpp"
+#include "reading/model/model.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

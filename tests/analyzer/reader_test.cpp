@@ -8,7 +8,7 @@
 #include <string>
 
 #include "made_trace.hpp"
-#include "trace/error.hpp"
+#include "text/error.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

@@ -7,9 +7,9 @@
 #include <random>
 #include <string>
 
+#include "care/recover/account.hpp"
 #include "made_trace.hpp"
-#include "recover/account.hpp"
-#include "trace/error.hpp"
+#include "text/error.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

@@ -9,10 +9,10 @@
 #include <set>
 #include <string>
 
+#include "care/redact/redactor.hpp"
 #include "made_trace.hpp"
-#include "redact/redactor.hpp"
-#include "trace/error.hpp"
-#include "trace/frames.hpp"
+#include "reading/trace/frames.hpp"
+#include "text/error.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

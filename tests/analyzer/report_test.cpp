@@ -4,12 +4,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "answers/replay/answer.hpp"
+#include "answers/replay/recorder.hpp"
+#include "answers/report/collector.hpp"
+#include "answers/report/report.hpp"
+#include "answers/report/verdict.hpp"
 #include "made_trace.hpp"
-#include "replay/answer.hpp"
-#include "replay/recorder.hpp"
-#include "report/collector.hpp"
-#include "report/report.hpp"
-#include "report/verdict.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

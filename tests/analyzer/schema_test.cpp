@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "made_trace.hpp"
-#include "trace/schema.hpp"
+#include "reading/trace/schema.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

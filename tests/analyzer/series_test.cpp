@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "stats/series.hpp"
+#include "answers/stats/series.hpp"
 
 using lotus::analyzer::Series;
 using lotus::analyzer::Summary;

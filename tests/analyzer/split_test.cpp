@@ -3,12 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "answers/stats/interval.hpp"
 #include "made_logs.hpp"
-#include "split/counters.hpp"
-#include "split/mapping.hpp"
-#include "split/split.hpp"
-#include "stats/interval.hpp"
-#include "trace/error.hpp"
+#include "paper/split/counters.hpp"
+#include "paper/split/mapping.hpp"
+#include "paper/split/split.hpp"
+#include "text/error.hpp"
 
 using namespace lotus::analyzer;
 using namespace lotus::analyzer::test;

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "made_trace.hpp"
-#include "timeline/chrome.hpp"
-#include "timeline/drawing.hpp"
+#include "showing/timeline/chrome.hpp"
+#include "showing/timeline/drawing.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "made_trace.hpp"
-#include "timeline/torch_profile.hpp"
-#include "trace/error.hpp"
+#include "showing/timeline/torch_profile.hpp"
+#include "text/error.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

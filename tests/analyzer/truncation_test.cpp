@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "answers/report/report.hpp"
 #include "made_trace.hpp"
-#include "report/report.hpp"
-#include "trace/error.hpp"
+#include "text/error.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "report/report.hpp"
-#include "report/verdict.hpp"
+#include "answers/report/report.hpp"
+#include "answers/report/verdict.hpp"
 
 using namespace lotus::analyzer;
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "commands/command.hpp"
-#include "trace/error.hpp"
+#include "text/error.hpp"
 #include "trace_input.hpp"
 
 using namespace lotus::analyzer;

@@ -4,9 +4,9 @@
 
 #include "fuzz.hpp"
 #include "imported_facts.hpp"
-#include "split/counters.hpp"
-#include "split/split.hpp"
-#include "trace/error.hpp"
+#include "paper/split/counters.hpp"
+#include "paper/split/split.hpp"
+#include "text/error.hpp"
 
 using namespace lotus::analyzer;
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <memory>
 
+#include "answers/report/report.hpp"
 #include "fuzz.hpp"
 #include "made_logs.hpp"
-#include "report/report.hpp"
-#include "trace/error.hpp"
+#include "text/error.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

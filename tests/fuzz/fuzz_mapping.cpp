@@ -6,9 +6,9 @@
 
 #include "fuzz.hpp"
 #include "imported_facts.hpp"
-#include "split/mapping.hpp"
-#include "split/split.hpp"
-#include "trace/error.hpp"
+#include "paper/split/mapping.hpp"
+#include "paper/split/split.hpp"
+#include "text/error.hpp"
 
 using namespace lotus::analyzer;
 

@@ -7,11 +7,11 @@
 
 #include "fuzz.hpp"
 #include "made_trace.hpp"
-#include "timeline/chrome.hpp"
-#include "timeline/drawing.hpp"
-#include "timeline/perfetto.hpp"
-#include "timeline/torch_profile.hpp"
-#include "trace/error.hpp"
+#include "showing/timeline/chrome.hpp"
+#include "showing/timeline/drawing.hpp"
+#include "showing/timeline/perfetto.hpp"
+#include "showing/timeline/torch_profile.hpp"
+#include "text/error.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;

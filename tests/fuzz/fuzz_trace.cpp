@@ -2,16 +2,16 @@
 // fuzz_commands.cpp.
 #include <nlohmann/json.hpp>
 
+#include "answers/info/description.hpp"
+#include "answers/report/report.hpp"
+#include "answers/stacks/map_views.hpp"
+#include "care/recover/account.hpp"
+#include "care/redact/redactor.hpp"
 #include "fuzz.hpp"
-#include "info/description.hpp"
 #include "made_trace.hpp"
-#include "recover/account.hpp"
-#include "redact/redactor.hpp"
-#include "report/report.hpp"
-#include "stacks/map_views.hpp"
-#include "timeline/chrome.hpp"
-#include "timeline/drawing.hpp"
-#include "trace/error.hpp"
+#include "showing/timeline/chrome.hpp"
+#include "showing/timeline/drawing.hpp"
+#include "text/error.hpp"
 #include "trace_input.hpp"
 
 using namespace lotus;

@@ -1,0 +1,38 @@
+// Collects what `report --by-rank` says while traces stream by.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "answers/ranks/ranks.hpp"
+#include "reading/model/iteration.hpp"
+#include "reading/model/visitor.hpp"
+#include "reading/trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+class RankCollector : public Visitor {
+ public:
+  // Brackets the visits of one trace, which must live as long as the collector.
+  void begin(const Trace& trace);
+  void end();
+
+  RankFindings take();
+
+  void on_span(const Span& span) override;
+  void on_batch(const Batch& batch) override;
+
+ private:
+  // Of the rank that a process belongs to; nullptr: of none.
+  RankFinding* finding_of(const Process& process);
+  void on_next(RankFinding& finding, const Span& span);
+  std::int64_t ns(std::uint64_t start, std::uint64_t end) const { return trace_->clock.between(start, end); }
+
+  const Trace* trace_ = nullptr;
+  RankFindings findings_;
+  std::map<std::uint64_t, RankFinding> ranks_;
+  std::unordered_map<const Process*, RankFinding*> by_process_;
+  std::map<IterationKey, Iteration> iterations_;  // of one trace
+};
+
+}  // namespace lotus::analyzer

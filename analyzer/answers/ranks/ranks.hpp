@@ -1,0 +1,89 @@
+// The ranks of a distributed training run side by side. Times in ns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reading/trace/catalog.hpp"
+#include "text/terminal.hpp"
+
+namespace lotus::analyzer {
+
+// Durations of which only the mean is asked: a run may have hundreds of ranks.
+struct Durations {
+  std::uint64_t count = 0;
+  double sum = 0;
+
+  void add(std::int64_t ns) {
+    ++count;
+    sum += static_cast<double>(ns);
+  }
+  double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
+};
+
+struct RankFinding {
+  std::uint64_t rank = 0;
+  std::int64_t local = -1;  // among those of its machine; -1: unknown
+  std::string host;
+  std::set<std::uint32_t> training;  // pids
+  std::set<const Process*> workers;
+  std::uint64_t batches = 0, samples = 0;  // that training got
+  Durations fetch, wait, step;
+  double next = 0;        // inside __next__
+  double next_later = 0;  // the same without the first of each epoch, which waits for workers to start
+  double loop = 0;        // from the first __next__ of an epoch to the end of its last
+  double time = 0;        // the same from the call of __iter__ on
+  std::map<std::string, Durations> ops;  // each call, by name
+
+  double waited_percent() const { return loop > 0 ? 100 * next / loop : 0; }
+  // The loop without first batches.
+  double loop_later() const { return loop - (next - next_later); }
+  double images_per_s() const { return time > 0 ? 1e9 * static_cast<double>(samples) / time : 0; }
+};
+
+// The rank that the others wait for: in each step they wait for the one that got its data last. First batches
+// of epochs are left out, here and below.
+struct Straggler {
+  const RankFinding* rank = nullptr;
+  double others_next = 0;  // median over the other ranks
+  std::string op;          // that makes the difference; empty: none does
+  double op_mean = 0, others_op_mean = 0;
+};
+
+struct RankFindings {
+  std::vector<std::string> files;
+  std::uint64_t world = 0;         // ranks of the run, not all of which need be in the traces
+  std::vector<RankFinding> ranks;  // by number
+};
+
+// A rank is a straggler if it waited for data longer than the median of the others by this share of its loop.
+inline constexpr double kStragglerPercent = 5;
+
+// Refers to `findings`.
+std::optional<Straggler> straggler_of(const RankFindings& findings);
+// One or two sentences, with their numbers.
+std::string straggler_message(const RankFindings& findings, const std::optional<Straggler>& straggler);
+
+// An operation over the ranks: the mean of its calls on each.
+struct OpOfRanks {
+  std::string name;
+  std::uint64_t calls = 0;
+  double median = 0, slowest = 0;  // of the ranks' means
+  std::uint64_t slowest_rank = 0;
+};
+// Those of which the ranks differ most first.
+std::vector<OpOfRanks> ops_of_ranks(const RankFindings& findings);
+
+// The object that `report --by-rank --json` prints; keys are documented in lotus-analyze(1).
+nlohmann::ordered_json ranks_json(const RankFindings& findings);
+std::string ranks_text(const RankFindings& findings, const Terminal& terminal);
+
+// The median of values, of which there is at least one.
+double median_of(std::vector<double> values);
+
+}  // namespace lotus::analyzer

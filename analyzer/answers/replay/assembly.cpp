@@ -1,0 +1,248 @@
+// From the raw times of a loader's epochs to what can be replayed.
+#include "answers/replay/assembly.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace lotus::analyzer {
+namespace {
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Turns one loader's epochs into a recording; keeps what only all of them together tell.
+class Assembly {
+ public:
+  Assembly(const Trace& trace, const Loader& loader, Recording& recording)
+      : trace_(trace), loader_(loader), recording_(recording) {}
+
+  void add(const EpochOf& of);
+  void finish();
+
+ private:
+  using Rows = std::vector<const RawBatch*>;
+
+  void add_sums(const EpochOf& of, std::uint64_t begun);
+  void add_worker(const Rows& rows, bool fresh, std::map<const RawBatch*, double>& transfer);
+  RecordedBatch batch_of(const RawBatch& raw, double transfer);
+  double receive_of(const RawBatch& raw);
+  double ns(std::uint64_t from, std::uint64_t to) const {
+    return from == kUnknown || to == kUnknown ? 0 : static_cast<double>(trace_.clock.between(from, to));
+  }
+  double ns(const Interval& interval) const {
+    return interval.known() ? ns(interval.start, interval.end) : 0;
+  }
+
+  const Trace& trace_;
+  const Loader& loader_;
+  Recording& recording_;
+  std::vector<double> dispatch_, between_, handover_;
+  double own_ = 0;  // of all epochs
+};
+
+std::uint32_t worker_of(const RawBatch& raw) {
+  const Process* process = raw.batch.worker;
+  return process != nullptr && process->worker_of ? static_cast<std::uint32_t>(process->worker_of->worker)
+                                                  : 0;
+}
+
+void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
+  const RawEpoch& raw = *of.raw;
+  Achieved& achieved = recording_.achieved;
+  // A batch whose making is missing is taken to be as large as the others.
+  const auto seen = static_cast<double>(std::max<std::uint64_t>(1, raw.seen));
+  achieved.images += raw.images * (1 + static_cast<double>(raw.unseen) / seen);
+  recording_.unseen += raw.unseen;
+  const auto loop = static_cast<double>(trace_.clock.duration_ns(raw.iteration.ticks()));
+  achieved.time += ns(begun, raw.iteration.first) + loop;
+  achieved.loop += loop;
+  achieved.next += raw.next;
+  recording_.batches += raw.consumed;
+  ++recording_.all_epochs;
+  own_ += std::max(0.0, raw.next - raw.finish - raw.get);
+}
+
+// What a worker's fetches, in order of time, tell of the ways in and out.
+void Assembly::add_worker(const Rows& rows, bool fresh, std::map<const RawBatch*, double>& transfer) {
+  const RawBatch* before = nullptr;
+  for (const RawBatch* row : rows) {
+    const Batch& batch = row->batch;
+    if (before != nullptr && batch.queued != kUnknown) {
+      const std::uint64_t idle_from = before->batch.fetch.end;
+      if (batch.queued < idle_from)
+        between_.push_back(ns(idle_from, batch.fetch.start));
+      else
+        dispatch_.push_back(ns(batch.queued, batch.fetch.start));
+    } else if (!fresh && batch.queued != kUnknown) {
+      dispatch_.push_back(ns(batch.queued, batch.fetch.start));
+    }
+    std::uint64_t from = batch.fetch.end;
+    if (before != nullptr && before->batch.send.known()) from = std::max(from, before->batch.send.end);
+    if (batch.send.known()) transfer[row] = ns(from, batch.send.end);
+    before = row;
+  }
+}
+
+double Assembly::receive_of(const RawBatch& raw) {
+  const Batch& batch = raw.batch;
+  if (batch.pin.known()) {
+    if (raw.get.known() && batch.pin_queued != kUnknown)
+      handover_.push_back(ns(std::max(raw.get.start, batch.pin_queued), raw.get.end));
+    return ns(batch.deserialize);
+  }
+  if (raw.get.known() && batch.send.known()) return ns(std::max(raw.get.start, batch.send.end), raw.get.end);
+  return ns(batch.deserialize);
+}
+
+RecordedBatch Assembly::batch_of(const RawBatch& raw, double transfer) {
+  const Batch& batch = raw.batch;
+  RecordedBatch out;
+  out.index = batch.key.batch;
+  out.worker = worker_of(raw);
+  out.samples = batch.samples;
+  out.fetch = ns(batch.fetch);
+  out.fetch_cpu = raw.cpu_ns == kUnknown ? -1 : std::min(out.fetch, static_cast<double>(raw.cpu_ns));
+  if (raw.core_wait_ns != kUnknown) {
+    out.core_wait = static_cast<double>(raw.core_wait_ns);
+    recording_.core_wait_known = true;
+  }
+  out.transfer = transfer;
+  out.transfer_cpu = std::min(transfer, ns(batch.serialize));
+  out.receive = batch.inline_fetch ? 0 : receive_of(raw);
+  out.pin = ns(batch.pin);
+  for (const OpTime& time : raw.ops)
+    out.ops.push_back({time.op, static_cast<float>(time.ns * trace_.clock.ns_per_tick())});
+  return out;
+}
+
+void Assembly::add(const EpochOf& of) {
+  const std::uint64_t begun = begin_of({of.training, of.iterator, of.reset}, of.raw->iteration);
+  add_sums(of, begun);
+  if (!of.raw->kept || of.raw->steps.empty()) return;
+  RecordedEpoch epoch;
+  epoch.fresh = of.reset == 0;
+  epoch.start = ns(begun, of.raw->iteration.first);
+  epoch.steps = of.raw->steps;
+  epoch.consumed = of.raw->consumed;
+  epoch.finish = of.raw->finish;
+  epoch.finished = of.raw->finished;
+  epoch.ready.assign(loader_.workers, 0);
+  std::map<std::uint32_t, Rows> by_worker;
+  for (const auto& [index, row] : of.raw->batches)
+    if (row.batch.fetched == Fetched::made && row.batch.fetch.known())
+      by_worker[worker_of(row)].push_back(&row);
+  std::map<const RawBatch*, double> transfer;
+  for (auto& [worker, rows] : by_worker) {
+    std::sort(rows.begin(), rows.end(), [](const RawBatch* a, const RawBatch* b) {
+      return a->batch.fetch.start < b->batch.fetch.start;
+    });
+    if (worker < epoch.ready.size()) epoch.ready[worker] = ns(begun, rows.front()->batch.fetch.start);
+    add_worker(rows, epoch.fresh, transfer);
+  }
+  for (const auto& [index, row] : of.raw->batches)
+    if (row.batch.fetched == Fetched::made && row.batch.fetch.known())
+      epoch.batches.push_back(batch_of(row, transfer.contains(&row) ? transfer[&row] : -1));
+  if (!epoch.batches.empty()) recording_.epochs.push_back(std::move(epoch));
+}
+
+// What was not recorded of a batch is taken to be as in the middle one.
+void fill_unknown(Recording& recording) {
+  std::vector<double> transfers;
+  double cpu = 0;
+  double wall = 0;
+  for (const auto& epoch : recording.epochs)
+    for (const auto& batch : epoch.batches) {
+      if (batch.transfer >= 0) transfers.push_back(batch.transfer);
+      if (batch.fetch_cpu >= 0) {
+        cpu += batch.fetch_cpu;
+        wall += batch.fetch;
+      }
+    }
+  const double share = wall > 0 ? cpu / wall : 1;
+  const double transfer = median(transfers);
+  for (auto& epoch : recording.epochs) {
+    for (auto& batch : epoch.batches) {
+      if (batch.transfer < 0) batch.transfer = transfer;
+      if (batch.fetch_cpu < 0) batch.fetch_cpu = batch.fetch * share;
+    }
+    for (auto& step : epoch.steps) {
+      recording.step_cpu_known = recording.step_cpu_known && step.cpu >= 0;
+      step.cpu = std::max(0.0, step.cpu);
+    }
+  }
+}
+
+// A worker is slow if its fetches take clearly longer than those of the middle worker: by 15 % and by three
+// standard errors.
+std::vector<double> slowness_of(const Recording& recording) {
+  struct Sums {
+    double n = 0, sum = 0, squares = 0;
+    double mean() const { return sum / n; }
+    double error() const { return std::sqrt(std::max(0.0, squares / n - mean() * mean()) / n); }
+  };
+  std::map<std::uint32_t, Sums> by_worker;
+  for (const auto& epoch : recording.epochs)
+    for (const auto& batch : epoch.batches) {
+      Sums& sums = by_worker[batch.worker];
+      sums.n += 1;
+      sums.sum += batch.fetch;
+      sums.squares += batch.fetch * batch.fetch;
+    }
+  std::vector<double> means;
+  means.reserve(by_worker.size());
+  for (const auto& [worker, sums] : by_worker) means.push_back(sums.mean());
+  std::sort(means.begin(), means.end());
+  std::vector<double> slowness(recording.loader.workers, 1);
+  if (means.size() < 2) return slowness;
+  const double middle = means[(means.size() - 1) / 2];
+  for (const auto& [worker, sums] : by_worker) {
+    const bool clear = sums.n >= 4 && sums.mean() > 1.15 * middle && sums.mean() - 3 * sums.error() > middle;
+    if (clear && worker < slowness.size()) slowness[worker] = sums.mean() / middle;
+  }
+  return slowness;
+}
+
+void Assembly::finish() {
+  const auto count = static_cast<double>(std::max<std::uint64_t>(1, recording_.batches));
+  recording_.overheads = {median(dispatch_), median(between_), own_ / count, median(handover_)};
+  recording_.transfer_known = loader_.workers > 0;
+  fill_unknown(recording_);
+  recording_.slowness = slowness_of(recording_);
+  if (loader_.workers > 0) return;
+  double fetch = 0;  // it lies inside of __next__
+  double kept = 0;
+  for (const auto& epoch : recording_.epochs)
+    for (const auto& batch : epoch.batches) {
+      fetch += batch.fetch;
+      kept += 1;
+    }
+  if (kept > 0) recording_.overheads.own = std::max(0.0, recording_.overheads.own - fetch / kept);
+}
+
+}  // namespace
+
+Recording recording_of(const Trace& trace, const Process& training, const Loader& loader,
+                       std::vector<EpochOf> epochs, const std::vector<RecordedOp>& ops) {
+  Recording recording;
+  recording.file = trace.source.path();
+  recording.pid = training.pid;
+  recording.torch = training.torch;
+  recording.loader = loader;
+  recording.cores = static_cast<double>(training.cores);
+  recording.ops = ops;
+  for (auto& op : recording.ops) op.self *= trace.clock.ns_per_tick();
+  std::sort(epochs.begin(), epochs.end(), [](const EpochOf& a, const EpochOf& b) {
+    return a.raw->iteration.first < b.raw->iteration.first;
+  });
+  Assembly assembly(trace, loader, recording);
+  for (const auto& epoch : epochs) assembly.add(epoch);
+  assembly.finish();
+  return recording;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,44 @@
+// Puts together a loader's recording, once all of its batches were seen.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "answers/replay/recording.hpp"
+#include "reading/model/iteration.hpp"
+#include "reading/model/visitor.hpp"
+#include "reading/trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+// What is known of one batch and one epoch so far. Times in ticks.
+struct RawBatch {
+  Batch batch;
+  Interval get;
+  std::uint64_t cpu_ns = kUnknown;
+  std::uint64_t core_wait_ns = kUnknown;
+  std::vector<OpTime> ops;  // op: Op::index; time in ticks
+};
+
+struct RawEpoch {
+  std::map<std::uint64_t, RawBatch> batches;  // by index
+  std::vector<RecordedStep> steps;
+  Iteration iteration;
+  std::uint64_t consumed = 0, cpu_before_step = kUnknown, received = kUnknown;
+  std::uint64_t seen = 0, unseen = 0;  // batches that training got, by whether their making is in the trace
+  double images = 0, next = 0, get = 0, finish = 0;  // of those seen; sums of ns; get: inside of __next__
+  bool finished = false, kept = true;
+};
+
+struct EpochOf {
+  const Process* training;
+  std::uint64_t iterator, reset;
+  const RawEpoch* raw;
+};
+
+// The recording of one loader of `training`. `ops`: by Op::index, self in ticks.
+Recording recording_of(const Trace& trace, const Process& training, const Loader& loader,
+                       std::vector<EpochOf> epochs, const std::vector<RecordedOp>& ops);
+
+}  // namespace lotus::analyzer

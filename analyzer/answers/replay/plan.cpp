@@ -1,0 +1,236 @@
+#include "answers/replay/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace lotus::analyzer {
+namespace {
+
+// Assumed where nothing was recorded: what a worker takes to be forked and started, and a batch to be moved.
+constexpr double kStartOfWorker = 20e6;
+constexpr double kTransfer = 1e6;
+constexpr std::uint32_t kMostSlices = 8;
+
+// What one question makes of the recorded costs.
+class Planner {
+ public:
+  Planner(const Recording& recording, const Question& question, const Calibration& calibration);
+  Plan plan();
+
+ private:
+  struct Effect {
+    double wall = 0, cpu = 0;  // to be multiplied with the time in the op
+  };
+
+  PlannedEpoch epoch_of(const RecordedEpoch& recorded, bool fresh, std::uint64_t most);
+  PlannedBatch batch_of(const RecordedBatch& batch) const;
+  PlannedStep step_of(const RecordedStep& step) const;
+  void set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& epoch) const;
+  Effect effect_of(const RecordedOp& op) const;
+  bool never_crowded() const;
+
+  const Recording& recording_;
+  const Question& question_;
+  const Calibration& calibration_;
+  Settings settings_;
+  std::vector<Effect> effects_;  // by op
+  double step_factor_ = 1;
+  bool crowded_ = true;
+};
+
+double threads_of(const RecordedStep& step) {
+  return step.wall > 0 ? std::max(1.0, std::ceil(step.cpu / step.wall - 0.1)) : 1;
+}
+
+Planner::Planner(const Recording& recording, const Question& question, const Calibration& calibration)
+    : recording_(recording),
+      question_(question),
+      calibration_(calibration),
+      settings_(settings_of(recording, question)),
+      step_factor_(question.step.of(mean_step(recording))) {
+  for (const auto& op : recording.ops) effects_.push_back(effect_of(op));
+  crowded_ = !never_crowded();
+}
+
+Planner::Effect Planner::effect_of(const RecordedOp& op) const {
+  Effect effect;
+  for (const auto& change : question_.ops) {
+    if (change.name != op.name || op.calls == 0) continue;
+    const double factor = change.change.of(mean_of_op(recording_, op.name).value_or(0));
+    const double share = std::min(1.0, op.cpu.share().value_or(1));
+    effect.wall = (factor - 1) * (change.only_idle ? 1 - share : 1);
+    effect.cpu = change.only_idle ? 0 : (factor - 1) * share;
+  }
+  return effect;
+}
+
+// Computing and sleeping need not be interleaved where there is a core for everybody.
+bool Planner::never_crowded() const {
+  double threads = 1;
+  for (const auto& epoch : recording_.epochs)
+    for (const auto& step : epoch.steps) threads = std::max(threads, threads_of(step));
+  return static_cast<double>(settings_.workers) + threads <= settings_.cores;
+}
+
+PlannedBatch Planner::batch_of(const RecordedBatch& batch) const {
+  const double slow = batch.worker < recording_.slowness.size() ? recording_.slowness[batch.worker] : 1;
+  double wall = batch.fetch;
+  double cpu = batch.fetch_cpu;
+  for (const OpTime& time : batch.ops) {
+    wall += effects_[time.op].wall * time.ns;
+    cpu += effects_[time.op].cpu * time.ns;
+  }
+  PlannedBatch out;
+  out.cpu = std::max(0.0, cpu) / slow;
+  out.idle = std::max(0.0, wall / slow - out.cpu) * batch.sleeping_share() * calibration_.fetch_idle;
+  out.cpu *= calibration_.crowding;
+  if (crowded_ && out.cpu > 0 && out.idle > 0)
+    out.slices = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(batch.samples, 1, kMostSlices));
+  const double transfer = recording_.transfer_known ? batch.transfer : kTransfer;
+  out.transfer_cpu = recording_.transfer_known ? batch.transfer_cpu : kTransfer;
+  out.transfer_idle = transfer - out.transfer_cpu;
+  out.receive = recording_.transfer_known ? batch.receive : kTransfer;
+  if (question_.instant_receive) out.receive = 0;
+  out.pin = batch.pin;
+  return out;
+}
+
+PlannedStep Planner::step_of(const RecordedStep& step) const {
+  PlannedStep out;
+  out.threads = threads_of(step);
+  out.cpu = step.cpu / out.threads * step_factor_;
+  out.idle = std::max(0.0, step.wall - step.cpu / out.threads) * calibration_.step_idle * step_factor_;
+  return out;
+}
+
+// Start and end of an epoch: as recorded; the part that grows with the workers in proportion.
+void Planner::set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& epoch) const {
+  const auto before = static_cast<double>(recording_.loader.workers);
+  const auto workers = static_cast<double>(settings_.workers);
+  epoch.start = recorded.start;
+  epoch.finish = recorded.finish;
+  if (before == 0) {
+    epoch.start += workers * kStartOfWorker * (fresh ? 1 : 0);
+    epoch.ready.assign(settings_.workers, epoch.start + (fresh ? kStartOfWorker : 0));
+    return;
+  }
+  const double each = fresh ? recorded.start / before : 0;
+  const double more = (workers - before) * each;
+  epoch.start = std::max(0.0, recorded.start + more);
+  if (fresh) epoch.finish *= workers / before;
+  for (std::uint64_t w = 0; w < settings_.workers; ++w) {
+    const double ready = recorded.ready[std::min<std::size_t>(w, recorded.ready.size() - 1)];
+    epoch.ready.push_back(std::max(0.0, ready + more));
+  }
+}
+
+PlannedEpoch Planner::epoch_of(const RecordedEpoch& recorded, bool fresh, std::uint64_t most) {
+  PlannedEpoch epoch;
+  for (const auto& batch : recorded.batches) epoch.batches.push_back(batch_of(batch));
+  for (const auto& step : recorded.steps)
+    if (epoch.steps.size() < most) epoch.steps.push_back(step_of(step));
+  epoch.weight = static_cast<double>(recorded.consumed) / static_cast<double>(epoch.steps.size());
+  if (recorded.fresh && !fresh) {  // the workers are there already
+    epoch.ready.assign(settings_.workers, recording_.overheads.dispatch);
+    return epoch;
+  }
+  set_ends(recorded.fresh == fresh ? recorded : recording_.epochs.front(), fresh, epoch);
+  return epoch;
+}
+
+Plan Planner::plan() {
+  Plan plan;
+  plan.settings = settings_;
+  plan.overheads = recording_.overheads;
+  plan.images = recording_.achieved.images;
+  plan.slowness = question_.even_workers ? std::vector<double>() : recording_.slowness;
+  plan.slowness.resize(settings_.workers, 1);
+  const std::uint64_t most = std::max<std::uint64_t>(
+      kFewestToReplay, kMostPlanned / std::max<std::size_t>(1, recording_.epochs.size()));
+  double represented = 0;
+  for (const auto& recorded : recording_.epochs) {
+    const bool as_recorded = settings_.persistent == recording_.loader.keeps_workers();
+    const bool fresh = as_recorded ? recorded.fresh : !settings_.persistent || plan.epochs.empty();
+    plan.epochs.push_back(epoch_of(recorded, fresh, most));
+    represented += static_cast<double>(recorded.consumed);
+  }
+  plan.weight = represented > 0 ? static_cast<double>(recording_.batches) / represented : 1;
+  return plan;
+}
+
+}  // namespace
+
+Settings settings_of(const Recording& recording, const Question& question) {
+  const Loader& loader = recording.loader;
+  const double cores = question.cores ? static_cast<double>(*question.cores) : recording.cores;
+  const std::uint64_t workers = question.workers.value_or(loader.workers);
+  return {workers,
+          std::max<std::uint64_t>(1, question.prefetch.value_or(std::max<std::uint64_t>(
+                                         1, loader.workers == 0 ? 2 : loader.prefetch))),
+          question.in_order.value_or(loader.in_order),
+          question.pin_memory.value_or(loader.pin_memory),
+          question.persistent.value_or(loader.keeps_workers()),
+          cores > 0 ? cores : 1e6};
+}
+
+double mean_step(const Recording& recording) {
+  double sum = 0;
+  double count = 0;
+  for (const auto& epoch : recording.epochs)
+    for (const auto& step : epoch.steps) {
+      sum += step.wall;
+      ++count;
+    }
+  return count > 0 ? sum / count : 0;
+}
+
+Plan plan_of(const Recording& recording, const Question& question, const Calibration& calibration) {
+  return Planner(recording, question, calibration).plan();
+}
+
+std::vector<std::string> op_names(const Recording& recording) {
+  std::map<std::string, double> times;
+  for (const auto& epoch : recording.epochs)
+    for (const auto& batch : epoch.batches)
+      for (const OpTime& time : batch.ops) times[recording.ops[time.op].name] += time.ns;
+  std::vector<std::string> names;
+  names.reserve(times.size());
+  for (const auto& [name, time] : times) names.push_back(name);
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const auto& a, const auto& b) { return times[a] > times[b]; });
+  return names;
+}
+
+std::vector<std::string> nested_in(const Recording& recording, const std::string& name) {
+  std::set<std::uint32_t> seen;
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t i = 0; i < recording.ops.size(); ++i)
+    if (recording.ops[i].name == name) open.push_back(i);
+  std::set<std::string> names;
+  while (!open.empty()) {
+    const RecordedOp& op = recording.ops[open.back()];
+    open.pop_back();
+    for (const std::uint32_t nested : op.nested) {
+      if (!seen.insert(nested).second) continue;
+      open.push_back(nested);
+      if (recording.ops[nested].calls > 0 && recording.ops[nested].name != name)
+        names.insert(recording.ops[nested].name);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::optional<double> mean_of_op(const Recording& recording, const std::string& name) {
+  double self = 0;
+  double calls = 0;
+  for (const auto& op : recording.ops)
+    if (op.name == name) {
+      self += op.self;
+      calls += static_cast<double>(op.calls);
+    }
+  return calls > 0 ? std::optional(self / calls) : std::nullopt;
+}
+
+}  // namespace lotus::analyzer

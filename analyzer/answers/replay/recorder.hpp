@@ -1,0 +1,72 @@
+// Collects the recordings of a trace's loaders while it streams by.
+//
+// Memory is bounded: of each loader at most kMostEpochs epochs are kept, evenly spread, and of each the first
+// kMostBatches batches. Sums are over all of them.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "answers/replay/assembly.hpp"
+#include "answers/replay/recording.hpp"
+#include "reading/model/iteration.hpp"
+#include "reading/model/visitor.hpp"
+#include "reading/trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+// What an open fetch spent in each operation so far.
+class RunningOps {
+ public:
+  void add(std::uint32_t op, float ticks);
+  // Each operation once; empty afterwards.
+  std::vector<OpTime> take();
+
+ private:
+  // So many are looked through for an operation. Those behind them are put together when they have doubled:
+  // the work follows the number of calls, however many operations there are.
+  static constexpr std::size_t kFew = 16;
+
+  void merge();
+
+  std::vector<OpTime> times_;
+  std::size_t merge_at_ = 4 * kFew;
+};
+
+class Recorder : public Visitor {
+ public:
+  static constexpr std::uint64_t kMostEpochs = 8;
+  static constexpr std::uint64_t kMostBatches = 1024;
+
+  // Brackets the visits of one trace.
+  void begin(const Trace& trace);
+  void end();
+
+  // The recordings of all loaders, those that were waited for longest first.
+  std::vector<Recording> take();
+
+  void on_span(const Span& span) override;
+  void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
+  void on_batch(const Batch& batch) override;
+
+ private:
+  void on_op(const Span& span);
+  void on_fetch(const Span& span);
+  void on_get(const Span& span);
+  void on_next(const Span& span);
+  RunningOps& running(const Stream& stream);
+  RawEpoch& epoch_of(const Process& training, std::uint64_t iterator, std::uint64_t reset);
+  RawBatch* batch_of(RawEpoch& epoch, std::uint64_t index);
+
+  const Trace* trace_ = nullptr;
+  std::map<IterationKey, RawEpoch> epochs_;  // of the current trace
+  std::map<std::pair<const Process*, std::uint64_t>, std::uint64_t> epochs_of_loader_;  // how many, by id
+  std::vector<RecordedOp> ops_;  // of the current trace, by Op::index; self in ticks
+  std::unordered_map<const Stream*, RunningOps> running_;  // of the open fetches
+  const Stream* last_stream_ = nullptr;
+  RunningOps* last_running_ = nullptr;
+  std::vector<Recording> recordings_;
+};
+
+}  // namespace lotus::analyzer

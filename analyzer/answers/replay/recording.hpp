@@ -1,0 +1,121 @@
+// What a trace says about one DataLoader, in the form in which it can be replayed. Times in ns.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/stats/cpu_time.hpp"
+#include "reading/trace/catalog.hpp"
+
+namespace lotus::analyzer {
+
+// An operation as the loader's workers ran it. Callables of one name count as one.
+struct RecordedOp {
+  std::string name;
+  OpRole role = OpRole::transform;
+  std::uint64_t calls = 0;
+  double self = 0;                      // nested operations excluded, all calls inside of fetches
+  std::vector<std::uint32_t> nested{};  // operations that it calls itself; at most kMostNested
+  CpuTime cpu;
+};
+
+inline constexpr std::size_t kMostNested = 16;
+
+// The time that one fetch spent in one operation (position in Recording::ops), nested ones excluded.
+struct OpTime {
+  std::uint32_t op = 0;
+  float ns = 0;
+};
+
+struct RecordedBatch {
+  std::uint64_t index = 0;  // PyTorch's own, within the epoch
+  std::uint32_t worker = 0;
+  std::uint64_t samples = 0;
+  double fetch = 0;                 // T1
+  double fetch_cpu = 0;             // of it
+  std::optional<double> core_wait;  // of it; none: not known
+  double transfer = 0;              // from the end of the fetch until the result queue has the batch
+  double transfer_cpu = 0;          // of it: pickling
+  double receive = 0;               // getting it out of the result queue, once it is there
+  double pin = 0;                   // pinning, if there is a pin thread
+  std::vector<OpTime> ops{};
+
+  // Of the time in which the fetch did not compute: what is not known to have been waiting for a core.
+  double sleeping_share() const {
+    return fetch > fetch_cpu ? 1 - std::clamp(core_wait.value_or(0) / (fetch - fetch_cpu), 0.0, 1.0) : 1;
+  }
+};
+
+// What training did between two calls of __next__.
+struct RecordedStep {
+  double wall = 0;
+  double cpu = 0;  // of the whole process
+};
+
+struct RecordedEpoch {
+  std::vector<RecordedBatch> batches;  // in the order in which they were asked for
+  std::vector<RecordedStep> steps;  // in the order in which they were made; one per batch that training got
+  std::uint64_t consumed = 0;       // batches that training got, all of them
+  double start = 0;                 // from the call of __iter__ to the first __next__
+  std::vector<double> ready;        // by worker: from the call of __iter__ to its first fetch
+  double finish = 0;                // the last __next__, which gave no batch
+  bool finished = false;            // there was one
+  bool fresh = true;                // workers were started for it
+};
+
+// What the recorded run achieved.
+struct Achieved {
+  double images = 0;  // samples that training got
+  double time = 0;    // of the epochs, from the call of __iter__ to the end of the last __next__
+  double loop = 0;    // from the first __next__ on
+  double next = 0;    // inside __next__
+
+  double images_per_s() const { return time > 0 ? images / time * 1e9 : 0; }
+  double waited_percent() const { return loop > 0 ? 100 * next / loop : 0; }
+};
+
+// How training and its workers talk, as medians over the batches where it could be seen.
+struct Overheads {
+  double dispatch = 0;  // from try_put_index to the fetch, where the worker had nothing else to do
+  double between = 0;   // from one fetch to the next of a worker that had its index already
+  double own = 0;       // the training process's own work in a __next__, receiving excluded
+  double handover = 0;  // getting a pinned batch, once it is there
+};
+
+struct Recording {
+  std::string file;
+  std::uint32_t pid = 0;  // of the training process
+  std::string torch;      // its version
+  Loader loader;
+  double cores = 0;  // of the machine; 0: not known
+  std::vector<RecordedOp> ops;
+  std::vector<RecordedEpoch> epochs;
+  std::uint64_t batches = 0;     // that training got in all epochs
+  std::uint64_t unseen = 0;      // of them, those whose making is not in the trace
+  std::uint64_t all_epochs = 0;  // also those that are not kept
+  std::vector<double>
+      slowness;  // by worker: its fetches' length relative to the other workers'; 1: no outlier
+  Overheads overheads;
+  Achieved achieved;
+  bool core_wait_known = false;  // of some of the fetches
+  bool transfer_known = true;    // false: recorded without workers
+  bool step_cpu_known = true;
+
+  std::uint64_t kept() const;
+  // Enough of the making of the batches is in the trace for a replay to mean something.
+  bool seen() const { return unseen * 10 <= batches; }
+};
+
+// Fewer batches than this are no ground for a replay.
+inline constexpr std::uint64_t kFewestToReplay = 8;
+
+inline std::uint64_t Recording::kept() const {
+  std::uint64_t count = 0;
+  for (const auto& epoch : epochs) count += epoch.steps.size();
+  return count;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,55 @@
+// A recording, calibrated and ready to be asked.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "answers/replay/plan.hpp"
+#include "answers/replay/simulate.hpp"
+
+namespace lotus::analyzer {
+
+// What is between two bounds with a probability of 90 %, as far as the model and the recorded batches go.
+struct Range {
+  double low = 0, high = 0;
+};
+
+struct Prediction {
+  Settings settings;
+  Achieved achieved;
+  double epoch_ns = 0;  // mean time of an epoch
+  double first = 0;     // from the call of __iter__ to the first batch, of all epochs
+  Range images_per_s, waited_percent, epoch_range;
+};
+
+class Replay {
+ public:
+  // Replicas of the bootstrap.
+  static constexpr std::size_t kReplicas = 40;
+
+  // Calibrates. `recording` outlives it and has at least kFewestToReplay batches.
+  explicit Replay(const Recording& recording);
+
+  const Recording& recording() const { return recording_; }
+  const Calibration& calibration() const { return calibration_; }
+  // The recorded run, replayed.
+  const Outcome& replayed() const { return replayed_; }
+  // What the replay of the recorded run is off by: percent of the recorded rate, points of the share waited.
+  double rate_error_percent() const;
+  double waited_error() const;
+
+  // One replay, without ranges.
+  Prediction ask(const Question& question) const;
+  // With ranges.
+  Prediction predict(const Question& question) const;
+
+ private:
+  void calibrate();
+  Prediction prediction_of(const Plan& plan, const Outcome& outcome) const;
+
+  const Recording& recording_;
+  Calibration calibration_;
+  Outcome replayed_;
+};
+
+}  // namespace lotus::analyzer

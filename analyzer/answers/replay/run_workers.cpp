@@ -1,0 +1,70 @@
+// The workers, their feeder threads and the pin thread.
+#include "answers/replay/run.hpp"
+
+namespace lotus::analyzer {
+
+void Run::look_for_work(std::size_t worker) {
+  Worker& self = workers_[worker];
+  if (self.tasks.empty()) {
+    self.doing = Doing::nothing;
+    return;
+  }
+  const Task task = self.tasks.front();
+  if (task.arrives > machine_.now()) {
+    self.doing = Doing::pausing;
+    return machine_.wake_at(worker_actor(worker), task.arrives);
+  }
+  self.tasks.pop_front();
+  self.doing = Doing::fetching;
+  self.batch = task.batch;
+  self.began = fetch(worker_actor(worker), task.batch, slowness_[worker]);
+}
+
+void Run::worker_done(std::size_t worker) {
+  Worker& self = workers_[worker];
+  if (self.doing != Doing::fetching) return look_for_work(worker);
+  fetches_ += 1;
+  fetching_ += machine_.now() - self.began;
+  self.leaving.push_back(self.batch);
+  if (self.leaving.size() == 1) move(worker);
+  self.doing = Doing::pausing;
+  machine_.sleep(worker_actor(worker), overheads_.between);
+}
+
+// The feeder thread pickles a batch and writes it to the pipe.
+void Run::move(std::size_t worker) {
+  const PlannedBatch& cost = cost_of(workers_[worker].leaving.front());
+  begin(feeder_actor(worker), cost.transfer_cpu, cost.transfer_idle);
+}
+
+void Run::moved(std::size_t worker) {
+  auto& leaving = workers_[worker].leaving;
+  const Index batch = leaving.front();
+  leaving.pop_front();
+  if (!leaving.empty()) move(worker);
+  if (!settings_.pin_memory) return deliver(batch);
+  to_pin_.push_back(batch);
+  if (!pinning_) pin_next();
+}
+
+// The pin thread takes one batch after the other out of the result queue.
+void Run::pin_next() {
+  pinning_ = !to_pin_.empty();
+  if (!pinning_) return;
+  const PlannedBatch& cost = cost_of(to_pin_.front());
+  begin(pin_actor(), 0, cost.receive + cost.pin);
+}
+
+void Run::pinned() {
+  const Index batch = to_pin_.front();
+  to_pin_.pop_front();
+  pin_next();
+  deliver(batch);
+}
+
+void Run::deliver(Index batch) {
+  results_.push_back(batch);
+  if (training_ == Training::waiting) receive();
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,36 @@
+#include "answers/replay/simulate.hpp"
+
+#include "answers/replay/run.hpp"
+
+namespace lotus::analyzer {
+
+Outcome simulate(const Plan& plan, const PlannedEpoch& epoch, const Order* order) {
+  return Run(plan, epoch, order).run();
+}
+
+// An epoch of which only the first batches are replayed goes on like these.
+Outcome simulate(const Plan& plan, const std::vector<Order>& orders) {
+  Outcome sum;
+  double batches = 0;
+  sum.achieved.images = plan.images;
+  for (std::size_t i = 0; i < plan.epochs.size(); ++i) {
+    const PlannedEpoch& epoch = plan.epochs[i];
+    const Outcome one = simulate(plan, epoch, orders.empty() ? nullptr : &orders[i]);
+    const double more = plan.weight * (epoch.weight - 1);
+    sum.achieved.time += plan.weight * one.achieved.time + more * (one.achieved.time - one.first);
+    sum.achieved.loop += plan.weight * one.achieved.loop + more * (one.achieved.time - one.first);
+    sum.achieved.next += plan.weight * one.achieved.next + more * (one.achieved.next - one.first_wait);
+    sum.first += plan.weight * one.first;
+    const auto count = static_cast<double>(epoch.steps.size());
+    sum.fetch += count * one.fetch;
+    sum.step += count * one.step;
+    batches += count;
+  }
+  if (batches > 0) {
+    sum.fetch /= batches;
+    sum.step /= batches;
+  }
+  return sum;
+}
+
+}  // namespace lotus::analyzer

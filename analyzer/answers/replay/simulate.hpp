@@ -1,0 +1,17 @@
+// The model of PyTorch's DataLoader; MODEL.md says in words what it does.
+#pragma once
+
+#include <vector>
+
+#include "answers/replay/outcome.hpp"
+#include "answers/replay/plan.hpp"
+
+namespace lotus::analyzer {
+
+// One epoch by itself, unscaled. `order`: nullptr is as recorded.
+Outcome simulate(const Plan& plan, const PlannedEpoch& epoch, const Order* order = nullptr);
+
+// The whole run. `orders`: none, or one per epoch.
+Outcome simulate(const Plan& plan, const std::vector<Order>& orders = {});
+
+}  // namespace lotus::analyzer

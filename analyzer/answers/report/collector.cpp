@@ -1,0 +1,203 @@
+#include "answers/report/collector.hpp"
+
+#include "answers/report/cut_short.hpp"
+
+#include <algorithm>
+
+namespace lotus::analyzer {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+}  // namespace
+
+std::int64_t Collector::ns(const Span& span) const {
+  return trace_->clock.between(span.data.start, span.end);
+}
+
+void Collector::begin(const Trace& trace) {
+  trace_ = &trace;
+  findings_.files.push_back(trace.source.path());
+  op_by_index_.clear();
+  recorder_.begin(trace);
+  native_.begin(trace);
+}
+
+OpFinding& Collector::finding_of(const Op& op) {
+  if (op.index >= op_by_index_.size()) op_by_index_.resize(op.index + 1);
+  OpFinding*& slot = op_by_index_[op.index];
+  if (slot != nullptr) return *slot;
+  OpFinding*& shared = op_by_key_[{op.role, op.name, op.qualified, op.file, op.line}];
+  if (shared == nullptr) {
+    shared = &ops_.emplace_back();
+    shared->op = op;
+  }
+  return *(slot = shared);
+}
+
+LoaderFinding& Collector::loader_of(const Process& training, std::uint64_t iterator) {
+  const std::uint64_t id = training.loader_id_of(iterator);
+  const auto [slot, fresh] = loader_slots_.try_emplace({&training, id}, findings_.loaders.size());
+  if (!fresh) return findings_.loaders[slot->second];
+  LoaderFinding& finding = findings_.loaders.emplace_back();
+  finding.file = findings_.files.size() - 1;
+  finding.training = &training;
+  if (const Loader* loader = training.loader_of(iterator)) finding.loader = *loader;
+  return finding;
+}
+
+WorkerFinding& Collector::worker_of(const Process& process) {
+  const auto [slot, fresh] = worker_slots_.try_emplace(&process, findings_.workers.size());
+  if (!fresh) return findings_.workers[slot->second];
+  if (process.worker_of) loader_of(*process.worker_of->training, process.worker_of->iterator);
+  WorkerFinding& finding = findings_.workers.emplace_back();
+  finding.file = findings_.files.size() - 1;
+  finding.process = &process;
+  if (!process.worker_of) return finding;
+  const WorkerOf& of = *process.worker_of;
+  finding.id = static_cast<std::int64_t>(of.worker);
+  finding.loader = static_cast<std::size_t>(&loader_of(*of.training, of.iterator) - findings_.loaders.data());
+  return finding;
+}
+
+void Collector::on_span(const Span& span) {
+  recorder_.on_span(span);
+  switch (span.kind()) {
+    case Kind::op:
+      return on_op(span);
+    case Kind::sample:
+      return on_sample(span);
+    case Kind::fetch:
+      return on_fetch(span);
+    case Kind::next:
+      return on_next(span);
+    case Kind::worker_loop:
+      return on_worker_loop(span.stream, span.data, span.end);
+    case Kind::serialize:
+      findings_.bytes += static_cast<double>(span.data.bytes);
+      return findings_.serialize.add(ns(span));
+    case Kind::send:
+      return findings_.send.add(ns(span));
+    case Kind::deserialize:
+      if (span.ended == Ended::returned) findings_.deserialize.add(ns(span));  // else: no batch
+      return;
+    case Kind::pin:
+      return findings_.pin.add(ns(span));
+    default:
+      return;
+  }
+}
+
+void Collector::on_op(const Span& span) {
+  if (!span.is_op()) return;
+  OpFinding& finding = finding_of(*span.data.op);
+  if (span.ended == Ended::error || span.ended == Ended::lost) ++finding.errors;
+  if (span.ended == Ended::lost) return;  // when it ended is not known
+  const std::int64_t took = ns(span);
+  finding.wall.add(took);
+  finding.under_10ms += took < 10 * kMs ? 1 : 0;
+  finding.under_100us += took < kMs / 10 ? 1 : 0;
+  const auto self = static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));
+  finding.self += self;
+  if (span.data.fetch != kNoSpan) finding.fetch_self += self;
+  finding.cpu.add(took, span.cpu_ns());
+}
+
+void Collector::on_sample(const Span& span) {
+  const bool outermost = span.data.sample == static_cast<std::int32_t>(span.depth);
+  if (!outermost || span.ended == Ended::empty || span.ended == Ended::lost) return;
+  const std::int64_t took = ns(span);
+  findings_.sample.add(took);
+  if (slow_.takes(took, span.is_workers_first())) keep_slow(span, took);
+}
+
+void Collector::keep_slow(const Span& span, std::int64_t took) {
+  SlowSample sample{static_cast<std::int64_t>(span.data.fields[0]), {}, took, span.stream.process->pid, {}};
+  sample.first = span.is_workers_first();
+  if (span.data.has_path) sample.path = span.stream.sample_path;
+  if (span.data.op != nullptr) sample.op = span.data.op->name;
+  slow_.add(std::move(sample));
+}
+
+void Collector::on_fetch(const Span& span) {
+  const Fetched fetched = span.fetched();
+  if (span.ended == Ended::lost) return;
+  findings_.fetch_time += static_cast<double>(ns(span));
+  if (fetched == Fetched::empty) return;
+  if (fetched == Fetched::failed) {
+    ++findings_.failed_batches;
+    return;
+  }
+  const std::int64_t took = ns(span);
+  const Process& process = *span.stream.process;
+  findings_.fetch.add(took);
+  if (span.data.has_cpu) {
+    findings_.fetch_cpu += static_cast<double>(span.data.cpu_ns);
+    findings_.fetch_cpu_wall += static_cast<double>(took);
+  }
+  if (span.data.core_wait_ns != kUnknown)
+    findings_.core_wait.add(static_cast<double>(span.data.core_wait_ns), static_cast<double>(took));
+  const bool by_training = span.data.fields[0] != 0;
+  if (by_training) {
+    loader_of(process, span.data.fields[0]).fetch.add(took);
+    return;
+  }
+  if (process.worker_of) loader_of(*process.worker_of->training, process.worker_of->iterator).fetch.add(took);
+  WorkerFinding& worker = worker_of(process);
+  ++worker.batches;
+  worker.fetch += static_cast<double>(took);
+  findings_.quality.busy += static_cast<double>(took);
+}
+
+void Collector::on_next(const Span& span) {
+  Loop& loop = loops_[iteration_of(span)];
+  loop.next += static_cast<double>(ns(span));
+  const auto step = loop.add(span);
+  if (!step) return;
+  findings_.train_step.add(ns(*step));
+  loader_of(*span.stream.process, span.data.fields[0]).train_step.add(ns(*step));
+}
+
+void Collector::on_worker_loop(const Stream& stream, const OpenSpan& span, std::uint64_t end) {
+  WorkerFinding& worker = worker_of(*stream.process);
+  worker.id = static_cast<std::int64_t>(span.fields[0]);
+  worker.life += static_cast<double>(ns({span.start, end}));
+}
+
+void Collector::on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) {
+  if (depth == 0) add_cut_short(*trace_, stream, findings_);
+  if (span.kind == Kind::worker_loop) on_worker_loop(stream, span, span.start);
+  if (span.kind == Kind::worker_loop || span.kind == Kind::fetch)
+    unended_.push_back({stream.process, span.kind, span.start});
+}
+
+void Collector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
+  recorder_.on_point(stream, record, ticks);
+  if (record.kind != Kind::received || record.u[4] == kUnknown) return;  // imported ones may not say it
+  ++findings_.queue_samples;
+  findings_.queue_sum += static_cast<double>(record.u[4]);
+  findings_.queue_most = std::max(findings_.queue_most, record.u[4]);
+}
+
+void Collector::on_batch(const Batch& batch) {
+  recorder_.on_batch(batch);
+  if (batch.waited()) {
+    const std::int64_t took = wait_ns(batch, trace_->clock);
+    findings_.wait.add(took);
+    loader_of(*batch.key.training, batch.key.iterator).wait.add(took);
+    findings_.out_of_order += batch.out_of_order ? 1 : 0;
+    findings_.wait_over_500ms += took > 500 * kMs ? 1 : 0;
+    findings_.wait_over_1ms += took > kMs ? 1 : 0;
+    findings_.wait_under_1ms_in_order += took < kMs && !batch.out_of_order ? 1 : 0;
+  }
+  if (batch.consumed == kUnknown) return;
+  LastBatch& last = last_batches_[batch.key.training];
+  if (batch.consumed >= last.consumed) last = {batch.consumed, batch.key.batch};
+  if (batch.fetched != Fetched::made) return;
+  const std::int64_t delay = trace_->clock.ns(batch.consumed) - trace_->clock.ns(batch.fetch.end);
+  findings_.delay.add(delay);
+  findings_.delay_over_500ms += delay > 500 * kMs ? 1 : 0;
+  findings_.delay_under_250ms += delay < 250 * kMs ? 1 : 0;
+}
+
+}  // namespace lotus::analyzer

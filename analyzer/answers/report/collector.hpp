@@ -1,0 +1,94 @@
+// Collects the findings of a report while traces stream by.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "answers/replay/recorder.hpp"
+#include "answers/report/findings.hpp"
+#include "answers/report/native.hpp"
+#include "answers/stats/slowest.hpp"
+#include "reading/model/iteration.hpp"
+#include "reading/model/reading.hpp"
+#include "reading/model/visitor.hpp"
+#include "reading/trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+class Collector : public Visitor {
+ public:
+  static constexpr std::size_t kSlowest = 10;
+
+  // Brackets the visits of one trace, which must live as long as the collector.
+  void begin(const Trace& trace);
+  void end(const Reading& reading);
+
+  // All that was collected; the collector is empty afterwards.
+  Findings take();
+
+  bool wants_stacks() const override { return true; }
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
+    native_.on_stack_sample(process, record, ticks);
+  }
+  void on_native(const Stream& stream, const Record& record) override { native_.on_native(stream, record); }
+  void on_span(const Span& span) override;
+  void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
+  void on_batch(const Batch& batch) override;
+  void on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) override;
+
+ private:
+  struct Loop : Iteration {
+    double next = 0;  // ns inside __next__
+  };
+
+  struct LastBatch {
+    std::uint64_t consumed = 0;  // ticks
+    std::optional<std::uint64_t> batch;
+  };
+
+  struct Unended {
+    const Process* process;
+    Kind kind;
+    std::uint64_t start;
+  };
+
+  void on_op(const Span& span);
+  void on_sample(const Span& span);
+  void on_fetch(const Span& span);
+  void on_next(const Span& span);
+  void on_worker_loop(const Stream& stream, const OpenSpan& span, std::uint64_t end);
+  OpFinding& finding_of(const Op& op);
+  LoaderFinding& loader_of(const Process& training, std::uint64_t iterator);
+  WorkerFinding& worker_of(const Process& process);
+  void keep_slow(const Span& span, std::int64_t ns);
+  void fold_unended(const Reading& reading);
+  void note_killed_training();
+  void fold_loops();
+  void fold_quality(const Reading& reading);
+  void sort_loaders();
+  std::int64_t ns(const Span& span) const;
+  std::int64_t ns(const Interval& interval) const {
+    return trace_->clock.between(interval.start, interval.end);
+  }
+
+  Slowest<SlowSample, kSlowest> slow_;
+  Findings findings_;
+  Recorder recorder_;
+  NativeCollector native_;
+  const Trace* trace_ = nullptr;
+  std::deque<OpFinding> ops_;
+  std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, OpFinding*> op_by_key_;
+  std::vector<OpFinding*> op_by_index_;                                           // of the current trace
+  std::map<std::pair<const Process*, std::uint64_t>, std::size_t> loader_slots_;  // by loader id
+  std::unordered_map<const Process*, std::size_t> worker_slots_;
+  std::map<IterationKey, Loop> loops_;                          // of the current trace
+  std::unordered_map<const Process*, LastBatch> last_batches_;  // that training got, of the current trace
+  std::vector<Unended> unended_;
+};
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,151 @@
+// What is only known once a trace, or all of them, have gone by.
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "answers/report/collector.hpp"
+#include "answers/report/cut_short.hpp"
+
+namespace lotus::analyzer {
+
+// What never ended lasted at least until the process's last record.
+void Collector::fold_unended(const Reading& reading) {
+  for (const auto& [process, kind, start] : unended_) {
+    const auto extent = reading.by_process.find(process->number);
+    if (extent == reading.by_process.end()) continue;
+    const auto lasted = static_cast<double>(ns(Interval{start, extent->second.last}));
+    (kind == Kind::fetch ? findings_.fetch_time : worker_of(*process).life) += lasted;
+  }
+  unended_.clear();
+}
+
+void Collector::end(const Reading& reading) {
+  recorder_.end();
+  findings_.quality.own_cost += native_.cost();
+  native_.end();
+  fold_unended(reading);
+  std::set<const Process*> training;
+  for (const auto& [key, loop] : loops_) training.insert(std::get<0>(key));
+  const auto duration = static_cast<double>(trace_->clock.duration_ns(reading.whole.ticks()));
+  findings_.duration += duration;
+  findings_.wall += duration * static_cast<double>(std::max<std::size_t>(1, training.size()));
+  findings_.processes += reading.by_process.size();
+  note_killed_training();
+  fold_loops();
+  fold_quality(reading);
+  for (CutShort& cut : findings_.cut_short) {
+    const auto extent = reading.by_process.find(cut.process->number);
+    if (cut.silent_since == 0 && extent != reading.by_process.end())
+      cut.silent_since = trace_->clock.ns(extent->second.last);
+  }
+}
+
+// A training process that was killed outside of its loaders has no open span to tell of it.
+void Collector::note_killed_training() {
+  std::map<const Process*, const Loop*> latest;
+  for (const auto& [key, loop] : loops_) {
+    const Loop*& known = latest[std::get<0>(key)];
+    if (known == nullptr || known->last < loop.last) known = &loop;
+  }
+  for (const CutShort& cut : findings_.cut_short) latest.erase(cut.process);  // told already
+  for (const auto& [process, loop] : latest)
+    if (process->ending == Ending::killed)
+      findings_.cut_short.push_back(killed_training(*trace_, *process, *loop, last_batches_[process].batch));
+  last_batches_.clear();
+}
+
+void Collector::fold_loops() {
+  for (const auto& [key, loop] : loops_) {
+    const auto& [process, iterator, reset] = key;
+    LoaderFinding& loader = loader_of(*process, iterator);
+    const auto lasted = static_cast<double>(trace_->clock.duration_ns(loop.ticks()));
+    const auto missing = static_cast<double>(trace_->clock.duration_ns(loop.missing));
+    loader.next += loop.next;
+    loader.loop += lasted;
+    ++loader.epochs;
+    findings_.next += loop.next;
+    findings_.loop += lasted;
+    findings_.wall = std::max(lasted, findings_.wall - missing);
+    findings_.quality.missing_loop += missing;
+    findings_.quality.busy += lasted;
+    findings_.cores = std::max(findings_.cores, process->cores);
+  }
+  loops_.clear();
+}
+
+void Collector::fold_quality(const Reading& reading) {
+  QualityFinding& quality = findings_.quality;
+  std::uint64_t told = 0;
+  for (const auto& [number, process] : trace_->catalog.processes()) {
+    const auto extent = reading.by_process.find(number);
+    const double pairs =
+        extent == reading.by_process.end() ? 0 : static_cast<double>(extent->second.records) / 2;
+    quality.own_cost += pairs * static_cast<double>(process->pair_cost_ps) / 1000;
+    if (!process->end) continue;
+    told += process->end->lost_events;
+    quality.lost_definitions += process->end->lost_definitions;
+    quality.dropped_spans += process->end->dropped_spans;
+    quality.own_cost += static_cast<double>(trace_->clock.duration_ns(process->end->flush_ticks));
+  }
+  quality.events += reading.whole.records;
+  quality.lost_events += std::max(told, reading.lost_records);
+  quality.gaps += reading.gaps;
+  quality.unrecorded_workers += trace_->catalog.unrecorded_workers();
+  quality.missing_workers += trace_->catalog.missing_workers();
+  quality.open_spans += reading.open_spans;
+  quality.truncated = quality.truncated || trace_->truncated();
+  quality.interrupted = quality.interrupted || (trace_->trailer && trace_->trailer->interrupted != 0);
+  quality.calibrated = quality.calibrated && trace_->clock.calibrated();
+  for (const Damage* damage : {&trace_->damage, &reading.damage}) {
+    quality.damage.count += damage->count;
+    quality.damage.bytes += damage->bytes;
+    quality.damage.events += damage->events;
+  }
+}
+
+// By file, process and id, whatever the order in which their chunks came.
+void Collector::sort_loaders() {
+  auto& loaders = findings_.loaders;
+  const auto key = [&](std::size_t i) {
+    const LoaderFinding& l = loaders[i];
+    return std::tuple(l.file, l.training->number, l.loader ? l.loader->id : 0);
+  };
+  std::vector<std::size_t> order(loaders.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::vector<std::size_t> place(order.size());
+  std::vector<LoaderFinding> sorted;
+  for (const std::size_t old : order) {
+    place[old] = sorted.size();
+    sorted.push_back(std::move(loaders[old]));
+  }
+  for (auto& worker : findings_.workers)
+    if (worker.loader) worker.loader = place[*worker.loader];
+  loaders = std::move(sorted);
+}
+
+Findings Collector::take() {
+  for (auto& op : ops_)
+    if (!op.wall.empty() || op.errors > 0) {
+      op.native = native_.finding_of(op.op);
+      findings_.ops.push_back(std::move(op));
+    }
+  std::sort(findings_.ops.begin(), findings_.ops.end(), [](const OpFinding& a, const OpFinding& b) {
+    return a.fetch_self != b.fetch_self ? a.fetch_self > b.fetch_self : a.op.name < b.op.name;
+  });
+  std::stable_sort(findings_.workers.begin(), findings_.workers.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.file, a.process->number) < std::tuple(b.file, b.process->number);
+  });
+  double inside = 0;
+  for (const auto& op : findings_.ops) inside += op.fetch_self;
+  findings_.outside_ops = std::max(0.0, findings_.fetch_time - inside);
+  findings_.unmeasured_share = find_unmeasured_share(findings_);
+  sort_loaders();
+  findings_.slow = slow_.rows();
+  std::stable_sort(findings_.cut_short.begin(), findings_.cut_short.end(),
+                   [](const CutShort& a, const CutShort& b) { return a.silent_since < b.silent_since; });
+  findings_.recordings = recorder_.take();
+  return std::move(findings_);
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,60 @@
+#include "answers/report/findings.hpp"
+
+#include <algorithm>
+
+namespace lotus::analyzer {
+
+std::optional<double> find_unmeasured_share(const Findings& findings) {
+  const auto share = findings.fetch_cpu_share();
+  if (!share) return std::nullopt;
+  // What is estimated is uncertain by some percent of all: a small rest is taken to be like the whole.
+  constexpr double kUncertain = 0.05;
+  double rest = findings.outside_ops + kUncertain * findings.fetch_time;
+  double cpu = *share * findings.fetch_time * (1 + kUncertain);
+  for (const auto& op : findings.ops) {
+    if (op.wall.sum() <= 0) continue;
+    const double own = op.fetch_self / op.wall.sum();
+    rest += own * op.cpu.unmeasured_wall();
+    cpu -= own * op.cpu.ns(0).value_or(0);
+  }
+  return std::clamp(cpu / rest, 0.0, 1.0);
+}
+
+std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
+  const auto cpu = op.cpu.ns(findings.unmeasured_share);
+  return cpu ? std::optional(*cpu / 1e9) : std::nullopt;
+}
+
+std::optional<double> cpu_outside_ops(const Findings& findings) {
+  const auto share = findings.fetch_cpu_share();
+  if (!share) return std::nullopt;
+  double rest = *share * findings.fetch_time;
+  for (const auto& op : findings.ops) rest -= op.fetch_self * op.cpu_percent(findings).value_or(0) / 100;
+  return std::clamp(rest, 0.0, findings.outside_ops) / 1e9;
+}
+
+std::optional<double> OpFinding::cpu_percent(const Findings& findings) const {
+  const auto seconds = cpu_of(*this, findings);
+  if (!seconds || wall.sum() <= 0) return std::nullopt;
+  return std::min(100.0, 100 * *seconds * 1e9 / wall.sum());
+}
+
+double own_time_outside_ops(const Findings& findings) {
+  const auto cpu = cpu_outside_ops(findings);
+  if (!cpu || findings.core_wait.wall <= 0) return findings.outside_ops;
+  const double off = findings.core_wait.wall * (1 - *findings.fetch_cpu_share());
+  const double crowded = off > 0 ? std::min(1.0, findings.core_wait.waited / off) : 0;
+  return findings.outside_ops - crowded * (findings.outside_ops - *cpu * 1e9);
+}
+
+double share_percent(const OpFinding& op, const Findings& findings) {
+  return findings.fetch_time > 0 ? 100 * op.fetch_self / findings.fetch_time : 0;
+}
+
+const OpFinding* dominant_op(const Findings& findings) {
+  const auto less = [](const OpFinding& a, const OpFinding& b) { return a.fetch_self < b.fetch_self; };
+  const auto most = std::max_element(findings.ops.begin(), findings.ops.end(), less);
+  return most == findings.ops.end() || most->fetch_self <= 0 ? nullptr : &*most;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,185 @@
+// What a report says, before it is put into words, tables or JSON. Times in ns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/replay/recording.hpp"
+#include "answers/stats/core_wait.hpp"
+#include "answers/stats/cpu_time.hpp"
+#include "answers/stats/interval.hpp"
+#include "answers/stats/series.hpp"
+#include "reading/trace/catalog.hpp"
+#include "reading/trace/damage.hpp"
+
+namespace lotus::analyzer {
+
+struct Findings;
+
+// Calls that open, read and map files.
+struct FileIo {
+  std::uint64_t calls = 0;
+  double ns = 0;
+  double read = 0;    // bytes
+  double mapped = 0;  // bytes; nobody knows which of them are touched, and so are read
+
+  void add(const FileIo& other) {
+    calls += other.calls;
+    ns += other.ns;
+    read += other.read;
+    mapped += other.mapped;
+  }
+};
+
+// What happens inside of an operation.
+struct NativeFinding {
+  FileIo io;                      // nested operations excluded
+  std::uint64_t samples = 0;      // of its stacks
+  std::string function, library;  // in which most of them ended; empty: none
+  bool python = false;            // it is a Python function
+  double share = 0;               // of the CPU time, in [0, 1]
+  Bounds interval;                // 95 %
+};
+
+struct OpFinding {
+  Op op;
+  Series wall;               // of each call, nested ops included
+  double self = 0;           // nested ops excluded, calls outside of a fetch too
+  double fetch_self = 0;     // the same, inside of fetches only
+  CpuTime cpu;               // of the same calls as `wall`
+  std::uint64_t errors = 0;  // left by an exception
+  std::uint64_t under_10ms = 0, under_100us = 0;
+  NativeFinding native;
+
+  // Shares of its calls' time on a CPU, at most all of it; of its own time in calls that open and read files.
+  std::optional<double> cpu_percent(const Findings& findings) const;
+  std::optional<double> io_percent() const {
+    return self > 0 ? std::optional(100 * native.io.ns / self) : std::nullopt;
+  }
+};
+
+struct LoaderFinding {
+  std::size_t file = 0;  // position in Findings::files
+  const Process* training = nullptr;
+  std::optional<Loader> loader;  // its definition, unless that is lost
+  std::uint64_t epochs = 0;
+  Series fetch, train_step, wait;
+  double next = 0;  // inside __next__
+  double loop = 0;  // from the first __next__ of an epoch to the end of its last
+
+  std::optional<double> waited_percent() const {
+    return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
+  }
+};
+
+struct WorkerFinding {
+  std::size_t file = 0;
+  const Process* process = nullptr;
+  std::int64_t id = -1;
+  std::optional<std::size_t> loader;  // position in Findings::loaders
+  std::uint64_t batches = 0;
+  double fetch = 0;
+  double life = 0;  // of its loop; one that never ended: until its last record
+
+  std::optional<double> busy_percent() const {
+    return life > 0 ? std::optional(100 * fetch / life) : std::nullopt;
+  }
+};
+
+struct SlowSample {
+  std::int64_t index = -1;
+  std::string path;  // empty: none is known
+  std::int64_t ns = 0;
+  std::uint32_t pid = 0;
+  std::string op;      // that took most of it; empty: none
+  bool first = false;  // of its worker
+};
+
+// A thread whose process ended while it made or waited for a batch.
+struct CutShort {
+  const Process* process = nullptr;
+  std::string name;  // what it was in: an operation, or words
+  std::optional<std::uint64_t> batch;
+  std::optional<std::int64_t> index;  // of the sample
+  std::string path;                   // empty: none is known
+  double at_most = 0;                 // how long it was in it: until the end was noticed
+  std::int64_t silent_since = 0;      // the process's last record, realtime
+};
+
+struct QualityFinding {
+  std::uint64_t events = 0, lost_events = 0, lost_definitions = 0, dropped_spans = 0;
+  std::uint64_t unrecorded_workers = 0;
+  std::uint64_t missing_workers = 0;  // have begun; the file ends before their first record
+  std::uint64_t gaps = 0, open_spans = 0;
+  bool truncated = false, interrupted = false, calibrated = true;
+  Damage damage;
+  double missing_loop = 0;  // of training loops, in gaps: neither in their length nor in what was waited
+  double own_cost = 0, busy = 0;  // of the tracer; of the traced program while it loaded or trained
+
+  std::optional<double> overhead_percent() const {
+    return busy > 0 ? std::optional(100 * own_cost / busy) : std::nullopt;
+  }
+};
+
+struct Findings {
+  // Share of the time of fetches that they computed. None: it was measured of none.
+  std::optional<double> fetch_cpu_share() const {
+    return fetch_cpu_wall > 0 ? std::optional(fetch_cpu / fetch_cpu_wall) : std::nullopt;
+  }
+
+  std::vector<std::string> files;
+  std::uint64_t processes = 0;
+  std::uint64_t cores = 0;  // of the machine, 0: unknown
+  double duration = 0;      // first to last record, summed over the files
+  double wall = 0;          // the same, once for each training process
+  QualityFinding quality;
+
+  std::vector<OpFinding> ops;
+  double fetch_cpu = 0, fetch_cpu_wall = 0;  // over the fetches whose CPU time was measured
+  // Share of the time on a CPU of what is like no measured call of its operation: see
+  // find_unmeasured_share().
+  std::optional<double> unmeasured_share;
+  CoreWait core_wait;
+  double fetch_time = 0;   // inside of fetches, also of those that raised or never ended: shares are of this
+  double outside_ops = 0;  // the part of it that is in no op
+  Series fetch, sample, train_step;
+  std::uint64_t failed_batches = 0;  // making them raised
+
+  Series wait, delay;
+  std::uint64_t out_of_order = 0;
+  std::uint64_t wait_over_500ms = 0, wait_over_1ms = 0, wait_under_1ms_in_order = 0;
+  std::uint64_t delay_over_500ms = 0, delay_under_250ms = 0;
+
+  Series serialize, send, deserialize, pin;
+  double bytes = 0;
+  std::uint64_t queue_samples = 0, queue_most = 0;
+  double queue_sum = 0;
+
+  double next = 0, loop = 0;  // see LoaderFinding
+  std::vector<LoaderFinding> loaders;
+  std::vector<WorkerFinding> workers;
+  std::vector<SlowSample> slow;  // slowest first; workers' first ones only where there are not enough others
+  std::vector<CutShort> cut_short;    // those that fell silent first come first: others often end for them
+  std::vector<Recording> recordings;  // of the loaders, those that were waited for longest first
+};
+
+// Of each batch the CPU time is measured, of an operation that of some calls: what these leave of the
+// batches' is shared by all else. Where programs compete for the cores, the longest calls are those that lost
+// theirs, and few of them are measured. None: no batch was measured.
+std::optional<double> find_unmeasured_share(const Findings& findings);
+// Seconds of CPU of an op, from the calls that were measured; nothing measured anywhere: none.
+std::optional<double> cpu_of(const OpFinding& op, const Findings& findings);
+// Seconds of CPU of all that fetches do in no op; none: CPU time was not measured.
+std::optional<double> cpu_outside_ops(const Findings& findings);
+// The time of fetches in no op, ns, without what is waiting for a core, as far as that is known: where
+// programs compete for the cores, the kernel often takes a thread off its core between two operations.
+double own_time_outside_ops(const Findings& findings);
+// Share of an op's own time in the time of all fetches.
+double share_percent(const OpFinding& op, const Findings& findings);
+// The op with the greatest share, or nullptr.
+const OpFinding* dominant_op(const Findings& findings);
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,55 @@
+// What happens inside of operations: the native functions that samples hit, and the files that were read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "answers/report/findings.hpp"
+#include "answers/stacks/own_time.hpp"
+#include "reading/model/visitor.hpp"
+#include "reading/trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+class NativeCollector {
+ public:
+  // Brackets the visits of one trace.
+  void begin(const Trace& trace);
+  void end();
+
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
+    profile_->on_stack_sample(process, record, ticks);
+  }
+  void on_native(const Stream& stream, const Record& record);
+
+  // ns that counting native entry points took in the current trace, estimated; before end().
+  double cost() const { return cost_; }
+
+  // Of an operation in all traces.
+  NativeFinding finding_of(const Op& op) const;
+
+ private:
+  struct Sums : OwnTime {
+    FileIo io;
+  };
+  struct HookFacts {
+    bool reads_files = false, maps_files = false;
+    double pairs = 1;  // cost of a call, in Enter/Leave pairs
+  };
+  const HookFacts& facts_of(const Hook& hook);
+
+  const Trace* trace_ = nullptr;
+  std::unique_ptr<Profile> profile_;
+  std::unordered_map<const Op*, FileIo> io_;          // of the current trace
+  std::unordered_map<const Hook*, HookFacts> hooks_;  // of the current trace
+  double cost_ = 0;
+  FrameTable frames_;
+  std::map<OpKey, Sums> ops_;
+};
+
+}  // namespace lotus::analyzer

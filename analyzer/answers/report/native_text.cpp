@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "answers/report/cells.hpp"
+#include "answers/report/sections.hpp"
+#include "text/escape.hpp"
+#include "text/function_name.hpp"
+#include "text/table.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+std::string top_function(const NativeFinding& native) {
+  if (native.function.empty()) return "-";
+  return fmt::format("{} {}{}", human_percent(100 * native.share),
+                     escaped(readable_function(native.function)), native.python ? " (Python)" : "");
+}
+
+std::string bytes_per_call(const OpFinding& op) {
+  const auto calls = static_cast<double>(op.wall.count());
+  const FileIo& io = op.native.io;
+  if (calls == 0 || (io.read == 0 && io.mapped == 0)) return "-";
+  return io.mapped > io.read ? human_bytes(io.mapped / calls) + " mapped" : human_bytes(io.read / calls);
+}
+
+}  // namespace
+
+std::string native_text(const Findings& f, const Terminal& terminal) {
+  const bool known = std::any_of(f.ops.begin(), f.ops.end(), [](const OpFinding& op) {
+    return op.native.samples > 0 || op.native.io.calls > 0;
+  });
+  if (!known) return {};
+  Table table({{.title = "operation", .right = false},
+               {"on CPU"},
+               {.title = "off CPU", .importance = 3},
+               {"file I/O"},
+               {.title = "read/call", .importance = 1},
+               {.title = "samples", .importance = 2},
+               {.title = "most CPU in", .right = false, .flexible = true, .narrowest = 30}});
+  for (const auto& op : f.ops) {
+    const auto cpu = op.cpu_percent(f);
+    table.add({escaped(op.op.name), percent_or_dash(cpu),
+               percent_or_dash(cpu ? std::optional(100 - *cpu) : cpu), percent_or_dash(op.io_percent()),
+               bytes_per_call(op), human_count(op.native.samples), top_function(op.native)});
+  }
+  return table.text(terminal);
+}
+
+}  // namespace lotus::analyzer

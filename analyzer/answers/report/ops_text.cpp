@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "answers/report/cells.hpp"
+#include "answers/report/sections.hpp"
+#include "text/escape.hpp"
+#include "text/table.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+// The name; for callables of the same name, what tells them apart.
+std::string label_of(const OpFinding& op, const Findings& findings) {
+  const auto same_name = [&](const OpFinding& other) { return other.op.name == op.op.name; };
+  const auto same_both = [&](const OpFinding& other) {
+    return same_name(other) && other.op.qualified == op.op.qualified;
+  };
+  std::string name = escaped(op.op.name);
+  if (std::count_if(findings.ops.begin(), findings.ops.end(), same_name) < 2) return name;
+  if (std::count_if(findings.ops.begin(), findings.ops.end(), same_both) < 2)
+    return fmt::format("{} ({})", name, escaped(op.op.qualified));
+  const std::size_t slash = op.op.file.rfind('/');
+  return fmt::format("{} ({}:{})", name, escaped(op.op.file.substr(slash + 1)), op.op.line);
+}
+
+Table empty_table() {
+  return Table({{.title = "operation", .right = false, .flexible = true, .narrowest = 22},
+                {"calls"},
+                {"mean"},
+                {.title = "std", .importance = 6},
+                {.title = "median", .importance = 3},
+                {.title = "p90", .importance = 1},
+                {.title = "p99", .importance = 4},
+                {.title = "max", .importance = 5},
+                {.title = "<100µs", .importance = 8},
+                {.title = "<10ms", .importance = 7},
+                {.title = "raised", .importance = 9},
+                {.title = "CPU", .importance = 4},
+                {"total"},
+                {"share"},
+                {.right = false, .importance = 2, .style = Style::cyan}});
+}
+
+void add_op(Table& table, const OpFinding& op, const Findings& f) {
+  const Summary s = op.wall.summary();
+  const auto count = static_cast<double>(s.count);
+  const auto cpu = cpu_of(op, f);
+  const auto share = f.fetch_time > 0 ? std::optional(share_percent(op, f)) : std::nullopt;
+  table.add({label_of(op, f), human_count(s.count), human_time(s.mean), human_time(s.std), human_time(s.p50),
+             human_time(s.p90), human_time(s.p99), human_time(s.max),
+             percent_or_dash(percent_of(static_cast<double>(op.under_100us), count)),
+             percent_or_dash(percent_of(static_cast<double>(op.under_10ms), count)), human_count(op.errors),
+             cpu ? human_time(*cpu * 1e9) : "-", human_time(op.wall.sum()), percent_or_dash(share),
+             bar_of(share)});
+}
+
+}  // namespace
+
+std::string ops_text(const Findings& f, const Terminal& terminal) {
+  if (f.ops.empty()) return {};
+  Table table = empty_table();
+  for (const auto& op : f.ops) add_op(table, op, f);
+  const auto outside = percent_of(f.outside_ops, f.fetch_time);
+  const double cpu = cpu_outside_ops(f).value_or(0);  // 0 also where it is less than the error of the others
+  if (outside)
+    table.add({"(outside ops)", "", "", "", "", "", "", "", "", "", "", cpu > 0 ? human_time(cpu * 1e9) : "",
+               human_time(f.outside_ops), human_percent(*outside), bar_of(outside)});
+  return table.text(terminal);
+}
+
+}  // namespace lotus::analyzer

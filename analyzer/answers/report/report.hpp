@@ -1,0 +1,18 @@
+// A report's two faces.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "answers/report/findings.hpp"
+#include "text/terminal.hpp"
+
+namespace lotus::analyzer {
+
+// The object that `report --json` prints; keys are documented in lotus-analyze(1).
+nlohmann::ordered_json report_json(const Findings& findings);
+
+// The report that a person reads.
+std::string report_text(const Findings& findings, const Terminal& terminal);
+
+}  // namespace lotus::analyzer

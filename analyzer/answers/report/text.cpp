@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "answers/report/report.hpp"
+#include "answers/report/sections.hpp"
+#include "answers/report/verdict.hpp"
+#include "text/escape.hpp"
+#include "text/table.hpp"
+#include "text/units.hpp"
+#include "text/utf8.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+Style colour_of(Bound bound) {
+  switch (bound) {
+    case Bound::input:
+      return Style::red;
+    case Bound::compute:
+      return Style::green;
+    default:
+      return Style::yellow;
+  }
+}
+
+// The sentence, its first part (up to the first colon) in the verdict's colour.
+std::string verdict_text(const Verdict& verdict, const Terminal& terminal) {
+  const std::string text = wrapped(verdict.message, terminal.width);
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return terminal.styled(Style::bold, text) + "\n";
+  return terminal.styled(colour_of(verdict.bound), text.substr(0, colon)) + text.substr(colon) + "\n";
+}
+
+std::string context_text(const Findings& f, const Terminal& terminal) {
+  std::string files = escaped(f.files.front());
+  if (f.files.size() > 1) files += fmt::format(" and {} more", f.files.size() - 1);
+  const std::string facts =
+      fmt::format("{}: {} process{}, {} worker{} started, {}, {} events", files, f.processes,
+                  f.processes == 1 ? "" : "es", f.workers.size(), f.workers.size() == 1 ? "" : "s",
+                  human_time(f.duration), human_count(f.quality.events));
+  std::set<std::uint64_t> ranks;
+  for (const auto& loader : f.loaders)
+    if (loader.training->rank) ranks.insert(loader.training->rank->rank);
+  const std::string hint =
+      ranks.size() > 1 ? fmt::format("; {} ranks: --by-rank sets them side by side", ranks.size()) : "";
+  return terminal.styled(Style::dim, wrapped(facts + hint, terminal.width)) + "\n";
+}
+
+std::string section(const Terminal& terminal, const std::string& title, const std::string& note,
+                    const std::string& body) {
+  if (body.empty()) return {};
+  const std::string rest =
+      note.empty() ? "" : wrapped(title + "  " + note, terminal.width, 2).substr(title.size());
+  return "\n" + terminal.styled(Style::bold, title) + terminal.styled(Style::dim, rest) + "\n" + body;
+}
+
+}  // namespace
+
+std::string report_text(const Findings& findings, const Terminal& terminal) {
+  const Verdict verdict = verdict_of(findings);
+  std::string out = verdict_text(verdict, terminal) + context_text(findings, terminal);
+  out += section(terminal, "Cut short", "what ended processes were in: killed, crashed, out of memory?",
+                 cut_short_text(findings, terminal));
+  out +=
+      section(terminal, "What to change", "by a replay of the recorded batches; [ ]: 90 % of resampled ones",
+              advice_text(findings, verdict.diagnosis, terminal));
+  out += section(terminal, "Operations", "share: own time, nested operations excluded, of all preprocessing",
+                 ops_text(findings, terminal));
+  out += section(terminal, "Inside operations", "lotus-analyze map lists all native functions",
+                 native_text(findings, terminal));
+  out += section(terminal, "Batches",
+                 "wait: of training for each, 1 µs where it had come before; delay: from made to used",
+                 times_text(findings, terminal));
+  out += section(terminal, "Waiting", "T2, of the whole run; the first sentence: all of next(), of the loop",
+                 shares_text(findings, terminal));
+  out += section(terminal, "Workers", "busy: share of a worker's life spent preprocessing",
+                 workers_text(findings, terminal));
+  out += section(terminal, "Slowest samples", "", slow_text(findings, terminal));
+  out += section(terminal, "Loaders", "waited: share of its training loop", loaders_text(findings, terminal));
+  out += section(terminal, "Trace quality", "", quality_text(findings, terminal));
+  return out;
+}
+
+}  // namespace lotus::analyzer

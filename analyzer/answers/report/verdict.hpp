@@ -1,0 +1,30 @@
+// Is training input-bound, by how much, which op dominates, would more workers help.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "answers/report/findings.hpp"
+#include "answers/report/verdict_advice.hpp"
+
+namespace lotus::analyzer {
+
+enum class Bound { input, compute, balanced, unknown };
+
+struct Verdict {
+  Bound bound = Bound::unknown;
+  std::optional<double> waited_percent;  // of the time between the first and the last __next__ of all epochs
+  // Of the loader that was waited for most, where its settings are known.
+  std::optional<std::uint64_t> workers;
+  // What the diagnosis advises, if it does; without a diagnosis: so that it keeps up with training, by mean
+  // times.
+  std::optional<std::uint64_t> workers_needed;
+  std::string message;                 // one sentence with its numbers
+  std::optional<Diagnosis> diagnosis;  // of that loader, unless too little was recorded to replay
+};
+
+Verdict verdict_of(const Findings& findings);
+const char* name_of(Bound bound);
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,43 @@
+// Why training waits and what would change it, each claim by replaying the recorded batches.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/replay/replay.hpp"
+
+namespace lotus::analyzer {
+
+// Of the time from the first batch on: training that waits so long is bound by its input or by its own work.
+inline constexpr double kInputBoundPercent = 15;   // waited this much or more
+inline constexpr double kComputeBoundPercent = 5;  // or this little
+
+enum class Cause { training, balanced, workers, op, storage, slow_worker, startup, uneven, transfer };
+
+// One change and what it would achieve.
+struct Advice {
+  std::string
+      action;  // a word: none, workers, op, storage, slow_worker, in_order, prefetch, persistent, train_step
+  std::string message;  // printable: what to do, and what it would gain
+  std::string change;   // printable: what to do, in few words
+  Prediction prediction;
+  double gain_percent = 0;                 // in images/s, over the replay of the recorded run
+  std::optional<std::uint64_t> workers{};  // `workers`: how many
+};
+
+struct Diagnosis {
+  Cause cause = Cause::balanced;
+  std::vector<Advice> advice;                       // the first addresses the cause; the others by gain
+  double rate_error_percent = 0, waited_error = 0;  // of the replay of the recorded run
+};
+
+// A change gains something if images/s grow by this much.
+inline constexpr double kWorthwhilePercent = 5;
+
+// None: too few batches of the loader were recorded.
+std::optional<Diagnosis> diagnosis_of(const Recording& recording);
+
+const char* name_of(Cause cause);
+
+}  // namespace lotus::analyzer

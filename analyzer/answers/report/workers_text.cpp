@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "answers/report/cells.hpp"
+#include "answers/report/sections.hpp"
+#include "text/escape.hpp"
+#include "text/table.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+// More worker processes than this are merged into a row for each worker of each loader: a loader without
+// persistent workers starts new ones each epoch.
+constexpr std::size_t kMostProcesses = 16;
+
+struct WorkerRow {
+  std::uint64_t processes = 0, batches = 0, pid = 0;
+  double fetch = 0, life = 0;
+};
+using WorkerRows = std::map<std::tuple<std::size_t, std::int64_t, std::size_t>, WorkerRow>;
+
+// By loader, worker id and process (0: merged).
+WorkerRows rows_of(const Findings& f, bool merged) {
+  WorkerRows rows;
+  for (std::size_t i = 0; i < f.workers.size(); ++i) {
+    const WorkerFinding& worker = f.workers[i];
+    WorkerRow& row = rows[{worker.loader.value_or(f.loaders.size()), worker.id, merged ? 0 : i}];
+    ++row.processes;
+    row.batches += worker.batches;
+    row.pid = worker.process->pid;
+    row.fetch += worker.fetch;
+    row.life += worker.life;
+  }
+  return rows;
+}
+
+std::string loader_name(const Findings& f, std::size_t loader) {
+  const bool known = loader < f.loaders.size() && f.loaders[loader].loader;
+  return known ? std::to_string(f.loaders[loader].loader->id) : "-";
+}
+
+void add_loader(Table& table, const LoaderFinding& finding) {
+  static const Loader kUnknownLoader{.dataset = "(its definition is lost)"};
+  const Loader& l = finding.loader ? *finding.loader : kUnknownLoader;
+  const auto waited = finding.waited_percent();
+  table.add({finding.loader ? std::to_string(l.id) : "-", std::to_string(finding.training->pid),
+             escaped(l.dataset), l.batch_size == 0 ? "-" : human_count(l.batch_size), human_count(l.workers),
+             human_count(l.prefetch), l.pin_memory ? "yes" : "no", l.persistent ? "yes" : "no",
+             human_count(finding.epochs), human_count(finding.fetch.count()),
+             finding.train_step.empty() ? "-" : human_time(finding.train_step.mean()),
+             percent_or_dash(waited), bar_of(waited)});
+}
+
+// More are told of by their number only.
+constexpr std::size_t kMostCutShort = 8;
+
+}  // namespace
+
+std::string cut_short_text(const Findings& f, const Terminal& terminal) {
+  if (f.cut_short.empty()) return {};
+  Table table({{.right = false},
+               {"pid"},
+               {.title = "in", .right = false},
+               {.title = "for at most", .importance = 2},
+               {.title = "batch", .importance = 1},
+               {"sample"},
+               {.title = "file", .right = false, .flexible = true, .narrowest = 32}});
+  for (std::size_t i = 0; i < std::min(kMostCutShort, f.cut_short.size()); ++i) {
+    const CutShort& cut = f.cut_short[i];
+    const auto& worker = cut.process->worker_of;
+    table.add({worker ? fmt::format("worker {}", worker->worker) : "training",
+               std::to_string(cut.process->pid), escaped(cut.name), human_time(cut.at_most),
+               cut.batch ? std::to_string(*cut.batch) : "-", cut.index ? std::to_string(*cut.index) : "-",
+               cut.path.empty() ? "-" : escaped(cut.path)});
+  }
+  std::string text = table.text(terminal);
+  if (f.cut_short.size() > kMostCutShort)
+    text += fmt::format("  and {} more, in report --json\n", f.cut_short.size() - kMostCutShort);
+  return text;
+}
+
+std::string workers_text(const Findings& f, const Terminal& terminal) {
+  if (f.workers.empty()) return {};
+  const bool merged = f.workers.size() > kMostProcesses;
+  Table table({{"loader"},
+               {"worker"},
+               {merged ? "processes" : "pid"},
+               {"batches"},
+               {.title = "mean batch", .importance = 1},
+               {.title = "preprocessing", .importance = 3},
+               {.title = "life", .importance = 4},
+               {"busy"},
+               {.right = false, .importance = 2, .style = Style::cyan}});
+  for (const auto& [key, row] : rows_of(f, merged)) {
+    const auto& [loader, worker, process] = key;
+    const auto busy = percent_of(row.fetch, row.life);
+    const std::string mean =
+        row.batches == 0 ? "-" : human_time(row.fetch / static_cast<double>(row.batches));
+    table.add({loader_name(f, loader), worker < 0 ? "-" : std::to_string(worker),
+               merged ? human_count(row.processes) : std::to_string(row.pid), human_count(row.batches), mean,
+               human_time(row.fetch), human_time(row.life), percent_or_dash(busy), bar_of(busy)});
+  }
+  return table.text(terminal);
+}
+
+std::string loaders_text(const Findings& f, const Terminal& terminal) {
+  if (f.loaders.empty()) return {};
+  Table table({{"loader"},
+               {.title = "pid", .importance = f.files.size() > 1 ? 1 : 6},
+               {.title = "dataset", .right = false, .flexible = true},
+               {.title = "batch size", .importance = 4},
+               {"workers"},
+               {.title = "prefetch", .importance = 6},
+               {.title = "pin", .right = false, .importance = 7},
+               {.title = "persistent", .right = false, .importance = 8},
+               {.title = "epochs", .importance = 3},
+               {"batches"},
+               {.title = "step", .importance = 1},
+               {"waited"},
+               {.right = false, .importance = 2, .style = Style::cyan}});
+  for (const auto& finding : f.loaders) add_loader(table, finding);
+  return table.text(terminal);
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,128 @@
+#include "answers/stacks/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "answers/stats/interval.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+constexpr double kMissed = 0.05;
+constexpr std::uint64_t kFewest = 2;  // samples in both runs together, for a function to be compared
+
+Tally tally_of(const OpCost& cost, FrameId id) {
+  const auto found = cost.functions.find(id);
+  return found == cost.functions.end() ? Tally{} : found->second;
+}
+
+std::vector<FunctionComparison> functions_of(const OpCost& before, const OpCost& after,
+                                             const FrameTable& frames) {
+  std::set<FrameId> ids;
+  for (const auto* cost : {&before, &after})
+    for (const auto& [id, tally] : cost->functions)
+      if (frames[id].part == Part::native) ids.insert(id);
+  std::vector<FunctionComparison> changes;
+  for (const FrameId id : ids) {
+    const Tally a = tally_of(before, id);
+    const Tally b = tally_of(after, id);
+    if (a.samples + b.samples < kFewest) continue;
+    changes.push_back({frames[id], {before.cpu_per_call(a), after.cpu_per_call(b)}});
+  }
+  return changes;
+}
+
+OpComparison change_of(const std::string& name, const OpCost& before, const OpCost& after,
+                       const FrameTable& frames) {
+  OpComparison op;
+  op.name = name;
+  op.calls_before = before.wall.calls();
+  op.calls_after = after.wall.calls();
+  op.wall = {before.wall.estimate(), after.wall.estimate()};
+  op.cpu = {before.cpu_per_call(before.cpu), after.cpu_per_call(after.cpu)};
+  if (op.in_both()) op.functions = functions_of(before, after, frames);
+  return op;
+}
+
+// Degrees of freedom of the error of a difference (Welch and Satterthwaite). Errors that are known exactly,
+// or not at all, leave infinitely many.
+double freedom_of(const Estimate& a, const Estimate& b) {
+  const auto part = [](const Estimate& e) { return std::pow(e.error, 4) / e.freedom; };
+  const double parts = part(a) + part(b);
+  const double whole = std::pow(a.error * a.error + b.error * b.error, 2);
+  return parts > 0 && std::isfinite(whole) ? whole / parts : std::numeric_limits<double>::infinity();
+}
+
+void judge(CostChange& change, double probability) {
+  const double difference = change.after.mean - change.before.mean;
+  const double errors = errors_for(probability, freedom_of(change.before, change.after));
+  const double reach = errors * std::hypot(change.before.error, change.after.error);
+  change.low = difference - reach;
+  // Nothing can become cheaper by more than all of it.
+  if (std::isfinite(change.low)) change.low = std::max(change.low, -change.before.mean);
+  change.high = difference + reach;
+  change.certain = change.low > 0 || change.high < 0;
+}
+
+double size_of(const CostChange& change) { return std::abs(change.after.mean - change.before.mean); }
+
+LoopComparison change_of(const LoopCost& before, const LoopCost& after) {
+  const auto change = [](const RowMean& a, const RowMean& b) {
+    return CostChange{a.estimate(), b.estimate()};
+  };
+  return {before,
+          after,
+          change(before.batch, after.batch),
+          change(before.wait, after.wait),
+          change(before.step, after.step),
+          change(before.fetch, after.fetch)};
+}
+
+void judge(Comparison& comparison) {
+  LoopComparison& loop = comparison.loop;
+  if (loop.in_both()) comparison.quantities += 4;
+  for (const auto& op : comparison.ops)
+    if (op.in_both()) comparison.quantities += 2 + op.functions.size();
+  const double each = 1 - kMissed / static_cast<double>(std::max<std::uint64_t>(1, comparison.quantities));
+  if (loop.in_both())
+    for (CostChange* change : {&loop.batch, &loop.wait, &loop.step, &loop.fetch}) judge(*change, each);
+  for (auto& op : comparison.ops) {
+    if (!op.in_both()) continue;
+    judge(op.wall, each);
+    judge(op.cpu, each);
+    for (auto& function : op.functions) judge(function.cpu, each);
+    std::stable_sort(op.functions.begin(), op.functions.end(),
+                     [](const auto& a, const auto& b) { return size_of(a.cpu) > size_of(b.cpu); });
+  }
+  std::stable_sort(
+      comparison.ops.begin(), comparison.ops.end(),
+      [](const OpComparison& a, const OpComparison& b) { return size_of(a.wall) > size_of(b.wall); });
+}
+
+}  // namespace
+
+Comparison compare(const Costs& before, const Costs& after, const FrameTable& frames) {
+  Comparison comparison;
+  std::set<std::string> names;
+  bool sampled[2] = {};
+  for (const bool second : {false, true})
+    for (const auto& [name, cost] : second ? after.ops : before.ops) {
+      names.insert(name);
+      sampled[second] = sampled[second] || cost.cpu.samples > 0;
+    }
+  comparison.sampled = sampled[0] && sampled[1];
+  static const OpCost kNone;
+  for (const auto& name : names) {
+    const auto a = before.ops.find(name);
+    const auto b = after.ops.find(name);
+    comparison.ops.push_back(change_of(name, a == before.ops.end() ? kNone : a->second,
+                                       b == after.ops.end() ? kNone : b->second, frames));
+  }
+  comparison.loop = change_of(before.loop, after.loop);
+  judge(comparison);
+  return comparison;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,57 @@
+// Two runs compared: what changed beyond what is chance.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "answers/stacks/costs.hpp"
+#include "text/terminal.hpp"
+
+namespace lotus::analyzer {
+
+// One quantity of both runs, in ns a call.
+struct CostChange {
+  Estimate before, after;
+  double low = 0, high = 0;  // interval of after − before
+  bool certain = false;      // it does not hold 0
+};
+
+struct FunctionComparison {
+  NamedFrame frame;
+  CostChange cpu;
+};
+
+struct OpComparison {
+  std::string name;
+  std::uint64_t calls_before = 0, calls_after = 0;  // 0: the run has not got it
+  CostChange wall, cpu;
+  std::vector<FunctionComparison> functions;  // greatest change first
+  bool in_both() const { return calls_before > 0 && calls_after > 0; }
+};
+
+// A batch of training.
+struct LoopComparison {
+  LoopCost before, after;
+  CostChange batch, wait, step, fetch;
+  bool in_both() const { return before.batch.count() > 0 && after.batch.count() > 0; }
+};
+
+struct Comparison {
+  std::string before, after;  // file names
+  bool sampled = false;       // both runs have samples of stacks
+  std::string unfinished;     // a file that lacks its end, where names of functions are; empty: none
+  std::uint64_t quantities = 0;
+  LoopComparison loop;
+  std::vector<OpComparison> ops;  // greatest change of time first
+};
+
+// The intervals hold the truth for all quantities together with 95 % probability (Bonferroni), as far as it
+// lies in the samples: what differs between two runs of the same program on the same machine, as its
+// temperature and its neighbours, is no part of them.
+Comparison compare(const Costs& before, const Costs& after, const FrameTable& frames);
+
+nlohmann::ordered_json comparison_json(const Comparison& comparison);
+std::string comparison_text(const Comparison& comparison, const Terminal& terminal);
+
+}  // namespace lotus::analyzer

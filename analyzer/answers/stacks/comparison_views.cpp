@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "answers/stacks/comparison.hpp"
+#include "text/escape.hpp"
+#include "text/function_name.hpp"
+#include "text/json_number.hpp"
+#include "text/table.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Errors and limits are infinite where there are too few batches to tell.
+Json estimate_json(const Estimate& e) {
+  return {{"mean_ns", number_or_null(e.mean)}, {"error_ns", number_or_null(e.error)}};
+}
+
+Json change_json(const CostChange& change) {
+  return {{"before", estimate_json(change.before)},
+          {"after", estimate_json(change.after)},
+          {"difference_interval_ns", {number_or_null(change.low), number_or_null(change.high)}},
+          {"changed", change.certain}};
+}
+
+std::string signed_percent(double percent) { return fmt::format("{:+.1f} %", percent); }
+
+// In per cent of what it was before.
+std::string change_text(const CostChange& change) {
+  if (change.before.mean <= 0) return "new";
+  return signed_percent(100 * (change.after.mean - change.before.mean) / change.before.mean);
+}
+
+std::string interval_text(const CostChange& change) {
+  if (change.before.mean <= 0 || !std::isfinite(change.low)) return "-";
+  const double whole = change.before.mean / 100;
+  return fmt::format("[{:+.1f}, {:+.1f}]", change.low / whole, change.high / whole);
+}
+
+std::string mark(const CostChange& change) {
+  if (!change.certain) return "";
+  return change.after.mean > change.before.mean ? "dearer" : "cheaper";
+}
+
+void add_change(Table& table, std::string name, std::string what, const CostChange& change) {
+  table.add({std::move(name), std::move(what), human_time(change.before.mean), human_time(change.after.mean),
+             change_text(change), interval_text(change), mark(change)});
+}
+
+// CPU time that is known by samples: none is no proof that it takes none.
+void add_sampled_change(Table& table, std::string name, std::string what, const CostChange& change) {
+  if (change.before.mean > 0 && change.after.mean > 0)
+    return add_change(table, std::move(name), std::move(what), change);
+  const auto time = [](const Estimate& e) { return e.mean > 0 ? human_time(e.mean) : "no sample"; };
+  table.add({std::move(name), std::move(what), time(change.before), time(change.after), "-",
+             interval_text(change), mark(change)});
+}
+
+Table empty_table(const char* first, const char* second) {
+  return Table({{.title = first, .right = false, .flexible = true, .narrowest = 18},
+                {.title = second, .right = false},
+                {"before"},
+                {"after"},
+                {"change"},
+                {.title = "95 %, all rows", .importance = 1},
+                {.right = false, .style = Style::bold}});
+}
+
+// Images a second and the share waited have no interval of their own: that of a batch's time says it.
+std::string about_loop(const LoopComparison& loop) {
+  if (!loop.in_both()) return {};
+  const auto images = std::pair(loop.before.samples_per_s(), loop.after.samples_per_s());
+  const std::string waited = fmt::format("it waited for data {} of the time instead of {}",
+                                         human_percent(loop.after.waited_percent().value_or(0)),
+                                         human_percent(loop.before.waited_percent().value_or(0)));
+  const std::string doubt = loop.batch.certain ? "" : ", which may be chance";
+  if (!images.first || !images.second) return fmt::format("Training: {}. ", waited);
+  return fmt::format("Training took {} instead of {} images/s ({}{}); {}. ", human_rate(*images.second),
+                     human_rate(*images.first), signed_percent(100 * (*images.second / *images.first - 1)),
+                     doubt, waited);
+}
+
+// What else ran on the machine changes all times, and is no change of the program.
+std::string about_cores(const LoopComparison& loop) {
+  const auto before = loop.before.core_wait.percent(), after = loop.after.core_wait.percent();
+  if (!before || !after || std::abs(*after - *before) < kTellsOfCoresPercent) return {};
+  return fmt::format(
+      "Workers waited for a core for {} of the time in which they made batches instead of {}: the "
+      "machine was {} busy, which alone changes times and, by its caches, CPU times. ",
+      human_percent(*after), human_percent(*before), *after > *before ? "more" : "less");
+}
+
+std::string verdict(const Comparison& c) {
+  std::vector<std::string> changed;
+  for (const auto& op : c.ops)
+    if (op.in_both() && op.wall.certain)
+      changed.push_back(
+          fmt::format("{} takes {} instead of {} a call ({})", escaped(op.name),
+                      human_time(op.wall.after.mean), human_time(op.wall.before.mean), change_text(op.wall)) +
+          (c.sampled && !op.cpu.certain ? ", though its CPU time did not change beyond chance" : ""));
+  for (const auto& op : c.ops)
+    if (!op.in_both())
+      changed.push_back(fmt::format("{} is only in {}", escaped(op.name),
+                                    escaped(op.calls_before > 0 ? c.before : c.after)));
+  if (changed.empty()) return "No operation's time changed beyond what is chance.";
+  return fmt::format("Changed beyond chance: {}.", fmt::join(changed, "; "));
+}
+
+std::string loop_table(const Comparison& c, const Terminal& terminal) {
+  if (!c.loop.in_both()) return {};
+  Table table = empty_table("training", "a batch");
+  add_change(table, "the loop", "time", c.loop.batch);
+  add_change(table, "  waiting for it", "time", c.loop.wait);
+  add_change(table, "  training on it", "time", c.loop.step);
+  add_change(table, "making it, in a worker", "time", c.loop.fetch);
+  return table.text(terminal) + "\n";
+}
+
+std::string ops_table(const Comparison& c, const Terminal& terminal) {
+  Table table = empty_table("operation", "a call");
+  for (const auto& op : c.ops) {
+    if (!op.in_both()) continue;
+    add_change(table, escaped(op.name), "time", op.wall);
+    if (c.sampled) add_sampled_change(table, "", "CPU", op.cpu);
+  }
+  return table.empty() ? "" : table.text(terminal);
+}
+
+std::string functions_table(const Comparison& c, const Terminal& terminal) {
+  Table table = empty_table("function", "operation");
+  std::size_t others = 0;
+  for (const auto& op : c.ops)
+    for (const auto& function : op.functions) {
+      if (function.cpu.certain)
+        add_change(table, escaped(readable_function(function.frame.name)), escaped(op.name), function.cpu);
+      else
+        ++others;
+    }
+  if (table.empty()) return "No native function's CPU time changed beyond what is chance.\n";
+  if (others == 0) return table.text(terminal);
+  return table.text(terminal) +
+         wrapped(
+             fmt::format("Functions whose change may be chance: {} more, in --json.", human_count(others)),
+             terminal.width) +
+         "\n";
+}
+
+Json loop_json(const LoopComparison& loop) {
+  if (!loop.in_both()) return nullptr;
+  const LoopCost &a = loop.before, &b = loop.after;
+  return {
+      {"images_per_s", {number_or_null(a.samples_per_s()), number_or_null(b.samples_per_s())}},
+      {"waited_percent", {number_or_null(a.waited_percent()), number_or_null(b.waited_percent())}},
+      {"core_wait_percent", {number_or_null(a.core_wait.percent()), number_or_null(b.core_wait.percent())}},
+      {"batch", change_json(loop.batch)},
+      {"wait", change_json(loop.wait)},
+      {"step", change_json(loop.step)},
+      {"fetch", change_json(loop.fetch)}};
+}
+
+}  // namespace
+
+Json comparison_json(const Comparison& c) {
+  Json ops = Json::array();
+  for (const auto& op : c.ops) {
+    Json row{{"name", escaped(op.name)}, {"calls", {op.calls_before, op.calls_after}}};
+    if (op.in_both()) {
+      row["time_per_call"] = change_json(op.wall);
+      row["cpu_per_call"] = c.sampled ? change_json(op.cpu) : Json(nullptr);
+      Json functions = Json::array();
+      for (const auto& function : op.functions) {
+        Json entry{{"function", escaped(function.frame.name)}, {"library", escaped(function.frame.library)}};
+        entry.update(change_json(function.cpu));
+        functions.push_back(std::move(entry));
+      }
+      row["functions"] = std::move(functions);
+    }
+    ops.push_back(std::move(row));
+  }
+  return {{"before", escaped(c.before)}, {"after", escaped(c.after)},     {"confidence", 0.95},
+          {"quantities", c.quantities},  {"training", loop_json(c.loop)}, {"ops", std::move(ops)}};
+}
+
+std::string comparison_text(const Comparison& c, const Terminal& terminal) {
+  std::string out =
+      terminal.styled(Style::bold,
+                      wrapped(about_loop(c.loop) + about_cores(c.loop) + verdict(c), terminal.width)) +
+      "\n";
+  const std::string facts = fmt::format(
+      "{} against {}: {} quantities; the intervals hold all of them together with 95 % probability, as far "
+      "as chance goes: not a busier or a warmer machine.",
+      escaped(c.after), escaped(c.before), c.quantities);
+  out += terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n\n" + loop_table(c, terminal) +
+         ops_table(c, terminal);
+  if (!c.unfinished.empty())
+    return out + "\n" +
+           wrapped(
+               fmt::format("Functions are not compared: {} is not complete, their names stand at its end.",
+                           escaped(c.unfinished)),
+               terminal.width) +
+           "\n";
+  if (!c.sampled) return out + "\nWithout samples of stacks in both traces, functions cannot be compared.\n";
+  return out + "\n" + functions_table(c, terminal);
+}
+
+}  // namespace lotus::analyzer

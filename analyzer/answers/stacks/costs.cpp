@@ -1,0 +1,61 @@
+#include "answers/stacks/costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lotus::analyzer {
+
+void BlockMean::add(double calls, double ns) {
+  blocks_ += 1;
+  calls_ += calls;
+  ns_ += ns;
+  calls_squared_ += calls * calls;
+  ns_squared_ += ns * ns;
+  product_ += calls * ns;
+}
+
+Estimate BlockMean::estimate() const {
+  if (calls_ <= 0) return {};
+  const double mean = ns_ / calls_;
+  if (blocks_ < 2) return {mean, std::numeric_limits<double>::infinity()};
+  const double squares = ns_squared_ - 2 * mean * product_ + mean * mean * calls_squared_;
+  return {mean, std::sqrt(std::max(0.0, squares) * blocks_ / (blocks_ - 1)) / calls_, blocks_ - 1};
+}
+
+// Samples come independently of each other: their number has the variance of its mean (Poisson).
+Estimate OpCost::cpu_per_call(const Tally& tally) const {
+  const auto calls = static_cast<double>(wall.calls());
+  return calls <= 0 ? Estimate{} : Estimate{tally.cpu_ns / calls, std::sqrt(tally.squares) / calls};
+}
+
+void CostReader::on_span(const Span& span) {
+  profile_.on_span(span);
+  loop_.on_span(span);
+  if (span.kind() == Kind::fetch) return close(span.stream);
+  if (!span.is_op() || span.ended == Ended::lost) return;
+  Block& block = open_[&span.stream][span.data.op->name];
+  block.calls += 1;
+  block.ns += static_cast<double>(trace_.clock.between(span.data.start, span.end));
+}
+
+void CostReader::close(const Stream& stream) {
+  const auto open = open_.find(&stream);
+  if (open == open_.end()) return;
+  for (const auto& [name, block] : open->second) costs_.ops[name].wall.add(block.calls, block.ns);
+  open_.erase(open);
+}
+
+Costs CostReader::take() {
+  for (const auto& [stream, blocks] : open_)
+    for (const auto& [name, block] : blocks) costs_.ops[name].wall.add(block.calls, block.ns);
+  open_.clear();
+  StackNames names(trace_.stacks, frames_);
+  for (const auto& [key, profile] : profile_.ops()) {
+    if (!key.outside()) costs_.ops[key.name].add(profile, names, frames_);
+  }
+  costs_.loop = loop_.take();
+  return std::move(costs_);
+}
+
+}  // namespace lotus::analyzer

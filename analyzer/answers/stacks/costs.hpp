@@ -1,0 +1,70 @@
+// What a call of each operation costs, with the uncertainty of it: one run's side of a comparison.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "answers/stacks/estimate.hpp"
+#include "answers/stacks/loop_cost.hpp"
+#include "answers/stacks/own_time.hpp"
+
+namespace lotus::analyzer {
+
+// Calls in blocks that vary together: those of one batch. The error of the mean follows from how much the
+// blocks vary (ratio estimator), not from the calls, which are no independent samples.
+class BlockMean {
+ public:
+  void add(double calls, double ns);
+  std::uint64_t calls() const { return static_cast<std::uint64_t>(calls_); }
+  // Of fewer than two blocks the error is not known: infinite.
+  Estimate estimate() const;
+
+ private:
+  double blocks_ = 0, calls_ = 0, ns_ = 0, calls_squared_ = 0, ns_squared_ = 0, product_ = 0;
+};
+
+struct OpCost : OwnTime {
+  BlockMean wall;  // time of a call, nested operations included
+
+  Estimate cpu_per_call(const Tally& tally) const;
+};
+
+struct Costs {
+  std::map<std::string, OpCost> ops;  // by name of the operation
+  LoopCost loop;
+};
+
+// Reads a trace for its costs. `trace` and `frames` outlive it.
+class CostReader : public Visitor {
+ public:
+  CostReader(const Trace& trace, FrameTable& frames)
+      : trace_(trace), frames_(frames), profile_(trace), loop_(trace.clock) {}
+
+  bool wants_stacks() const override { return true; }
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
+    // Samples are in the file sooner than the calls that they fell into: where it ends, some have none.
+    if (process.has_records_until(record.u[0], ticks)) profile_.on_stack_sample(process, record, ticks);
+  }
+  void on_span(const Span& span) override;
+
+  // After the visit.
+  Costs take();
+  SamplingFacts facts(const Reading& reading) const { return profile_.facts(reading); }
+
+ private:
+  struct Block {
+    double calls = 0, ns = 0;
+  };
+  void close(const Stream& stream);
+
+  const Trace& trace_;
+  FrameTable& frames_;
+  Profile profile_;
+  LoopCostReader loop_;
+  Costs costs_;
+  std::map<const Stream*, std::map<std::string, Block>> open_;
+};
+
+}  // namespace lotus::analyzer

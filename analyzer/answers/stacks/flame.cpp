@@ -1,0 +1,58 @@
+#include "answers/stacks/flame.hpp"
+
+#include <algorithm>
+
+namespace lotus::analyzer {
+
+// A stack without a Python function keeps what there is of CPython: nothing else says what ran.
+std::vector<FrameId> FlameBuilder::shown(std::span<const FrameId> stack) const {
+  std::vector<FrameId> frames(stack.rbegin(), stack.rend());
+  if (everything_ || frames.empty()) return frames;
+  const auto part = [&](FrameId frame) { return frames_[frame].part; };
+  const bool python =
+      std::any_of(frames.begin(), frames.end(), [&](FrameId f) { return part(f) == Part::python; });
+  const bool tracer_ran = owner_of(stack, frames_).part == Part::tracer;
+  std::erase_if(frames, [&](FrameId f) {
+    return (part(f) == Part::interpreter && python) || (part(f) == Part::tracer && !tracer_ran);
+  });
+  return frames;
+}
+
+void FlameBuilder::add(const Trace& trace, const Profile& profile) {
+  StackNames names(trace.stacks, frames_);
+  NamedFrame missing;
+  missing.name = kCutOff;
+  const FrameId cut_off = frames_.intern(missing);
+  for (const auto& [key, op] : profile.ops()) {
+    auto& stacks = ops_[std::string(key.shown())];
+    for (const auto& [stack, tally] : op.stacks) {
+      const std::vector<FrameId> known = names.frames_of(stack);
+      std::vector<FrameId> frames = shown(known);
+      if (tally.whole.samples > 0) stacks[frames] += tally.whole.cpu_ns;
+      if (tally.cut.samples == 0) continue;
+      // Python functions are known all the same: those outside of the last native frame that was found.
+      const auto outside = std::find_if_not(known.rbegin(), known.rend(),
+                                            [&](FrameId f) { return frames_[f].part == Part::python; });
+      frames.insert(frames.begin() + (outside - known.rbegin()), cut_off);
+      stacks[std::move(frames)] += tally.cut.cpu_ns;
+    }
+  }
+}
+
+std::vector<FlameOp> FlameBuilder::take() {
+  std::vector<FlameOp> ops;
+  for (auto& [name, stacks] : ops_) {
+    FlameOp op{name, {}, 0};
+    for (auto& [frames, cpu_ns] : stacks) {
+      op.cpu_ns += cpu_ns;
+      op.stacks.push_back({frames, cpu_ns});
+    }
+    if (!op.stacks.empty()) ops.push_back(std::move(op));
+  }
+  ops_.clear();
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const FlameOp& a, const FlameOp& b) { return a.cpu_ns > b.cpu_ns; });
+  return ops;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,62 @@
+// The stacks of each operation, for flame graphs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answers/stacks/frame_table.hpp"
+#include "answers/stacks/profile.hpp"
+
+namespace lotus::analyzer {
+
+// CPU time of one stack.
+struct FlameStack {
+  std::vector<FrameId> frames;  // outermost first
+  double cpu_ns = 0;
+};
+
+struct FlameOp {
+  std::string name;                // of operations of one name, all in one; what is in none: kOutsideOps
+  std::vector<FlameStack> stacks;  // sorted by frames, each once
+  double cpu_ns = 0;
+};
+
+// Stands for the native callers that are missing where a stack was cut off.
+inline constexpr std::string_view kCutOff = "(cut off)";
+
+// Merges the profiles of any number of traces. CPython's own frames are left out where a Python function
+// stands for them, and liblotus.so's where they only pass a call on; `everything` keeps both.
+class FlameBuilder {
+ public:
+  explicit FlameBuilder(bool everything) : everything_(everything) {}
+
+  // `profile` has visited `trace`.
+  void add(const Trace& trace, const Profile& profile);
+  // Those with most CPU time first; the builder is empty afterwards.
+  std::vector<FlameOp> take();
+  const FrameTable& frames() const { return frames_; }
+
+ private:
+  std::vector<FrameId> shown(std::span<const FrameId> innermost_first) const;
+
+  bool everything_;
+  FrameTable frames_;
+  std::map<std::string, std::map<std::vector<FrameId>, double>> ops_;
+};
+
+using WriteText = std::function<void(std::string_view)>;
+
+// One line a stack: "operation;outermost;…;innermost N", N: CPU time in µs. Of flamegraph.pl, inferno and
+// others.
+void write_folded(const std::vector<FlameOp>& ops, const FrameTable& frames, const WriteText& write);
+
+// speedscope's JSON: one sampled profile an operation, weights in ns.
+void write_speedscope(const std::vector<FlameOp>& ops, const FrameTable& frames, const std::string& name,
+                      const WriteText& write);
+
+}  // namespace lotus::analyzer

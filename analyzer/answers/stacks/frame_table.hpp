@@ -1,0 +1,76 @@
+// The frames of sampled stacks by name: the same function of several processes or traces is one frame.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "reading/trace/stack_table.hpp"
+
+namespace lotus::analyzer {
+
+enum class Part : std::uint8_t {
+  native,       // a function of a library or of the program
+  python,       // a Python function
+  interpreter,  // a function of CPython itself
+  tracer,       // of liblotus.so
+};
+
+struct NamedFrame {
+  std::string name;
+  std::string library;  // base name; of a Python function: that of its source file
+  std::string file;     // of the source, empty: not known
+  std::uint64_t line = 0;
+  Part part = Part::native;
+};
+
+using FrameId = std::uint32_t;  // numbers the frames of a table, from 0
+
+class FrameTable {
+ public:
+  const NamedFrame& operator[](FrameId id) const { return frames_[id]; }
+  FrameId intern(NamedFrame frame);
+
+ private:
+  std::deque<NamedFrame> frames_;
+  std::map<std::tuple<Part, std::string, std::string>, FrameId> ids_;
+};
+
+// Names the stacks of one trace.
+class StackNames {
+ public:
+  // Both outlive it.
+  StackNames(const StackTable& stacks, FrameTable& frames) : stacks_(stacks), frames_(frames) {}
+
+  // The frames of a stack, innermost first, inlined functions included. Empty: its definition is lost.
+  std::vector<FrameId> frames_of(std::uint64_t stack);
+
+ private:
+  std::span<const FrameId> at(std::uint64_t location);
+  NamedFrame named(const Location& location, std::uint64_t function) const;
+  NamedFrame unnamed(const Location& location) const;
+
+  const StackTable& stacks_;
+  FrameTable& frames_;
+  std::unordered_map<std::uint64_t, std::vector<FrameId>> by_location_;
+};
+
+// Whose CPU time a sample is.
+struct Owner {
+  Part part = Part::native;
+  const FrameId* frame = nullptr;  // the function; nullptr: none has a name, or it is the tracer
+};
+
+// `frames`: innermost first. The innermost frame owns the sample, with these exceptions: what the interpreter
+// does belongs to the innermost Python function; reading the clock for the tracer belongs to the tracer.
+Owner owner_of(std::span<const FrameId> frames, const FrameTable& table);
+
+// The last part of a path.
+std::string base_name(const std::string& path);
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,71 @@
+// What a batch costs training: one run's side of a comparison.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "answers/stacks/estimate.hpp"
+#include "answers/stats/core_wait.hpp"
+#include "reading/model/iteration.hpp"
+#include "reading/model/visitor.hpp"
+#include "reading/trace/clock_map.hpp"
+
+namespace lotus::analyzer {
+
+// The mean of values that come in a row and depend on their neighbours, as waits for batches do: its error
+// follows from how much the means of 32 to 63 blocks of neighbours vary (method of batch means).
+class RowMean {
+ public:
+  void add(double ns);
+  std::uint64_t count() const { return count_; }
+  double sum() const { return sum_; }
+  // Of fewer than two values the error is not known: infinite.
+  Estimate estimate() const;
+
+ private:
+  static constexpr std::size_t kMostBlocks = 64;
+
+  std::vector<double> blocks_;  // sums of `length_` values each, but for the last one
+  std::uint64_t length_ = 1, in_last_ = 0;
+  std::uint64_t count_ = 0;
+  double sum_ = 0;
+};
+
+struct LoopCost {
+  RowMean batch, wait, step;  // from one __next__ to the following one; inside it; between them. ns
+  RowMean fetch;              // making a batch, in one worker
+  std::uint64_t samples = 0;  // of all batches that were made
+  double next = 0, loop = 0;  // ns: as LoaderFinding's
+  double time = 0;            // ns: the loop and what comes before it, from the call of __iter__ on
+  CoreWait core_wait;         // of workers, making batches
+
+  std::optional<double> waited_percent() const {
+    return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
+  }
+  // That one training process got, on average. None where it is not known of how many samples batches
+  // consist.
+  std::optional<double> samples_per_s() const;
+};
+
+class LoopCostReader {
+ public:
+  explicit LoopCostReader(const ClockMap& clock) : clock_(clock) {}
+  void on_span(const Span& span);
+  // After the visit.
+  LoopCost take();
+
+ private:
+  struct Loop : Iteration {
+    double next = 0;  // ns of the last call
+  };
+
+  const ClockMap& clock_;
+  LoopCost cost_;
+  std::map<IterationKey, Loop> loops_;
+};
+
+}  // namespace lotus::analyzer

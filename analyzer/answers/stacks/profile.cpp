@@ -1,0 +1,124 @@
+#include "answers/stacks/profile.hpp"
+
+#include <algorithm>
+#include <lotus/snapshot.hpp>
+
+#include "answers/stacks/frame_table.hpp"
+#include "reading/model/operator_hooks.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+constexpr double kDefaultPeriodNs = 1e9 / 199;
+
+OpKey key_of(const Op* op) {
+  if (op == nullptr || op->role == OpRole::runner) return {};
+  return {op->role, op->name, op->qualified};
+}
+
+}  // namespace
+
+Profile::Profile(const Trace& trace, ProfileFilter filter)
+    : trace_(trace), filter_(std::move(filter)), usual_period_(kDefaultPeriodNs) {
+  for (const auto& [number, process] : trace.catalog.processes())
+    if (process->sampling && process->sampling->period_ns > 0)
+      usual_period_ = static_cast<double>(process->sampling->period_ns);
+}
+
+double Profile::period_of(const Process& process) const {
+  const bool known = process.sampling && process.sampling->period_ns > 0;
+  return known ? static_cast<double>(process.sampling->period_ns) : usual_period_;
+}
+
+bool Profile::wanted(const Process& process, const OpKey& key) const {
+  if (filter_.op && key.shown() != *filter_.op) return false;
+  if (!filter_.worker) return true;
+  return process.worker_of && process.worker_of->worker == *filter_.worker;
+}
+
+OpProfile* Profile::profile_of(const Process& process, const Op* op) {
+  const auto [slot, fresh] = slots_.try_emplace({&process, op}, nullptr);
+  if (!fresh) return slot->second;
+  const OpKey key = key_of(op);
+  op_names_.insert(std::string(key.shown()));
+  if (wanted(process, key)) slot->second = &ops_[key];
+  return slot->second;
+}
+
+// Fields: tid, op, stack, flags, weight.
+void Profile::on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
+  ++samples_;
+  const auto& u = record.u;
+  without_end_ += u[1] != 0 && !process.has_records_until(u[0], ticks) ? 1 : 0;
+  OpProfile* profile = profile_of(process, u[1] == 0 ? nullptr : process.ops.find(u[1]));
+  if (profile == nullptr) return;
+  // More is damage.
+  constexpr std::uint64_t kMostPeriods = 1 << 20;
+  constexpr double kMostNs = 1e12;
+  const std::uint64_t periods = std::clamp<std::uint64_t>(u[4], 1, kMostPeriods);
+  const double ns = std::min(static_cast<double>(periods) * period_of(process), kMostNs);
+  profile->all.add(ns);
+  const bool cut = (u[3] & (kCutStack | kCutUnwind)) != 0;
+  StackTally& stack = profile->stacks[u[2]];
+  (cut ? stack.cut : stack.whole).add(ns);
+  profile->on_behalf += (u[3] & kOnBehalf) != 0 ? 1 : 0;
+  profile->cut += cut ? 1 : 0;
+}
+
+void Profile::on_span(const Span& span) {
+  if (!span.is_op() || span.ended == Ended::lost) return;
+  OpProfile* profile = profile_of(*span.stream.process, span.data.op);
+  if (profile == nullptr) return;
+  ++profile->calls;
+  const auto ns = static_cast<double>(trace_.clock.between(span.data.start, span.end));
+  profile->wall_ns += ns;
+  if (!span.counts_operators()) return;
+  ++profile->calls_with_operators;
+  profile->wall_with_operators_ns += ns;
+}
+
+EntryPoints OpProfile::all_entry_points() const {
+  EntryPoints points = entry_points;
+  const bool partly = calls_with_operators > 0 && calls_with_operators < calls;
+  const double of_calls = static_cast<double>(calls) / static_cast<double>(calls_with_operators);
+  const double of_time = wall_with_operators_ns > 0 ? wall_ns / wall_with_operators_ns : 1;
+  for (const auto& [name, point] : operators)
+    points[name].add(partly ? point.scaled(of_calls, of_time) : point);
+  return points;
+}
+
+// Fields: hook, calls, ticks, bytes.
+void Profile::on_native(const Stream& stream, const Record& record) {
+  const OpenSpan& inside = stream.stack.back();
+  OpProfile* profile = profile_of(*stream.process, inside.kind == Kind::op ? inside.op : nullptr);
+  const auto hook = stream.process->hooks.find(record.u[0]);
+  if (profile == nullptr || hook == stream.process->hooks.end()) return;
+  EntryPoints& points = is_operator_hook(hook->second.library) ? profile->operators : profile->entry_points;
+  EntryPoint& point = points[{hook->second.name, base_name(hook->second.library)}];
+  point.calls += record.u[1];
+  point.ns += static_cast<double>(trace_.clock.duration_ns(record.u[2]));
+  point.bytes += static_cast<double>(record.u[3]);
+}
+
+SamplingFacts Profile::facts(const Reading& reading) const {
+  SamplingFacts facts;
+  for (const auto& [number, process] : trace_.catalog.processes()) {
+    if (!process->sampling) continue;
+    facts.known = true;
+    facts.hz = std::max(facts.hz, process->sampling->hz);
+  }
+  facts.samples = samples_;
+  facts.lost = trace_.lost_snapshots() + reading.damaged_samples;
+  facts.without_end = without_end_;
+  facts.cut = trace_.truncated();
+  return facts;
+}
+
+std::set<std::uint64_t> Profile::worker_ids() const {
+  std::set<std::uint64_t> ids;
+  for (const auto& [number, process] : trace_.catalog.processes())
+    if (process->worker_of) ids.insert(process->worker_of->worker);
+  return ids;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,114 @@
+// The samples of a trace's stacks, and what is known exactly about the operations that they hit. Memory grows
+// with the distinct stacks of each operation, not with the samples.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "answers/stacks/entry_point.hpp"
+#include "answers/stacks/tally.hpp"
+#include "reading/model/reading.hpp"
+#include "reading/model/visitor.hpp"
+#include "reading/trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+// Names what is in no operation.
+inline constexpr std::string_view kOutsideOps = "(outside operations)";
+
+// What of a trace is wanted.
+struct ProfileFilter {
+  std::optional<std::string> op;        // name of an operation, or kOutsideOps
+  std::optional<std::uint64_t> worker;  // id of a DataLoader worker
+};
+
+// An operation in all processes. Of a runner, as of no operation: name empty.
+struct OpKey {
+  OpRole role = OpRole::transform;
+  std::string name, qualified;
+
+  bool outside() const { return name.empty(); }
+  std::string_view shown() const { return outside() ? kOutsideOps : std::string_view(name); }
+  bool operator<(const OpKey& other) const {
+    return std::tie(role, name, qualified) < std::tie(other.role, other.name, other.qualified);
+  }
+};
+
+using EntryPoints = std::map<std::pair<std::string, std::string>, EntryPoint>;  // by name and library
+
+// What was sampled in one stack, by whether the stack reaches up to the operation.
+struct StackTally {
+  Tally whole, cut;
+
+  Tally all() const {
+    Tally sum = whole;
+    sum.add(cut);
+    return sum;
+  }
+};
+
+struct OpProfile {
+  Tally all;
+  std::uint64_t on_behalf = 0;  // samples of helping threads, which have no operations of their own
+  std::uint64_t cut = 0;        // whose stack does not reach up to the operation
+  std::unordered_map<std::uint64_t, StackTally> stacks;  // by id
+  std::uint64_t calls = 0;                               // that ended
+  std::uint64_t calls_with_operators = 0;                // of these: PyTorch's operators were counted inside
+  double wall_ns = 0;                                    // of all
+  double wall_with_operators_ns = 0;                     // of these
+  EntryPoints entry_points;  // called by the operation itself, not by nested ones …
+  EntryPoints operators;     // … and PyTorch's operators, in these calls
+
+  // Both, with the operators taken for all calls.
+  EntryPoints all_entry_points() const;
+};
+
+// How a trace was sampled.
+struct SamplingFacts {
+  bool known = false;             // a traced process said how
+  std::uint64_t hz = 0;           // 0: off
+  std::uint64_t samples = 0;      // that were read, whatever the filter
+  std::uint64_t lost = 0;         // no room for them, or in damaged frames
+  std::uint64_t without_end = 0;  // in calls whose end is not in the file
+  bool cut = false;               // the file ends too soon
+};
+
+class Profile : public Visitor {
+ public:
+  // `trace` outlives the profile.
+  explicit Profile(const Trace& trace, ProfileFilter filter = {});
+
+  bool wants_stacks() const override { return true; }
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override;
+  void on_span(const Span& span) override;
+  void on_native(const Stream& stream, const Record& record) override;
+
+  // After the visit.
+  SamplingFacts facts(const Reading& reading) const;
+  const std::map<OpKey, OpProfile>& ops() const { return ops_; }
+  // Names of all operations, wanted or not, and kOutsideOps if something is in none; ids of all workers.
+  const std::set<std::string>& op_names() const { return op_names_; }
+  std::set<std::uint64_t> worker_ids() const;
+
+ private:
+  OpProfile* profile_of(const Process& process, const Op* op);
+  bool wanted(const Process& process, const OpKey& key) const;
+  double period_of(const Process& process) const;
+
+  const Trace& trace_;
+  ProfileFilter filter_;
+  double usual_period_ = 0;  // ns, for processes whose definition is lost
+  std::uint64_t samples_ = 0, without_end_ = 0;
+  std::map<OpKey, OpProfile> ops_;
+  std::set<std::string> op_names_;
+  std::map<std::pair<const Process*, const Op*>, OpProfile*> slots_;  // nullptr: not wanted
+};
+
+}  // namespace lotus::analyzer

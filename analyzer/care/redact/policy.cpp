@@ -1,0 +1,52 @@
+#include "care/redact/policy.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+struct Row {
+  std::string_view kind, field;
+  Redaction redaction;
+};
+
+constexpr Row kRows[] = {
+    {"path", "suffix", Redaction::path},
+    {"process", "python", Redaction::keep},
+    {"process", "program", Redaction::text},
+    {"process", "arguments", Redaction::text},
+    {"process", "directory", Redaction::path},
+    {"process", "host", Redaction::text},
+    {"process", "torch", Redaction::keep},
+    {"thread", "name", Redaction::text},  // a thread is called like its program, unless somebody renames it
+    {"op_def", "name", Redaction::keep},
+    {"op_def", "qualified", Redaction::keep},
+    {"op_def", "file", Redaction::path},
+    {"loader", "dataset", Redaction::keep},
+    {"module", "path", Redaction::library},
+    {"module", "build_id", Redaction::keep},
+    {"code", "name", Redaction::keep},
+    {"code", "file", Redaction::path},
+    {"hook", "name", Redaction::keep},
+    {"hook", "library", Redaction::library},
+    {"configuration", "name", Redaction::text},  // of a directory, as a rule
+    {"mapped", "op", Redaction::keep},
+    {"mapped", "function", Redaction::keep},
+    {"mapped", "library", Redaction::library},
+    {"counter", "function", Redaction::keep},
+    {"counter", "library", Redaction::library},
+    {"counter", "name", Redaction::keep},
+    {"counter", "value", Redaction::keep},
+    {"binary", "path", Redaction::library},
+    {"binary", "build_id", Redaction::keep},
+    {"function", "name", Redaction::keep},
+    {"function", "file", Redaction::path},
+};
+
+}  // namespace
+
+Policy policy_of(std::string_view kind, std::string_view field) {
+  for (const Row& row : kRows)
+    if (row.kind == kind && row.field == field) return {row.redaction, true};
+  return {};
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,25 @@
+// A profiler's table of counters: one row a native function.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reading/trace/imported.hpp"
+
+namespace lotus::analyzer {
+
+// Reads a table with a heading, separated by commas, tabs or semicolons, as VTune and uProf export it.
+// Columns by their heading: the first that begins with "function" or "symbol"; optional "module" or
+// "library"; all others are counters. A counter whose heading or values hold "%" is a share of the function's
+// clockticks. CPU time is taken in seconds (values may say s, ms or us). Empty cells are left out. So are,
+// and `say` gets a sentence of each, columns that cannot be split over operations: ratios (CPI, a rate), and
+// shares where the table has no clockticks. Throws Unusable, naming file and line.
+std::vector<Counter> read_counters(const std::string& path,
+                                   const std::function<void(const std::string&)>& say);
+
+// Whether a counter of this name counts clockticks, or seconds of CPU time.
+bool is_clockticks(const std::string& name);
+bool is_cpu_time(const std::string& name);
+
+}  // namespace lotus::analyzer

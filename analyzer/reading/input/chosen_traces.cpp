@@ -1,0 +1,63 @@
+#include "reading/input/chosen_traces.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <lotus/trace.hpp>
+
+#include "reading/input/growing.hpp"
+#include "text/error.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Made of another trace, for others.
+bool is_copy(const fs::path& path) {
+  const fs::path kind = path.stem().extension();
+  return kind == ".recovered" || kind == ".redacted";
+}
+
+// Also x.lotus.1, to which a collector turns where somebody else's x.lotus stands.
+bool is_trace(const fs::path& path) {
+  const std::string kind = path.extension().string();
+  const bool number = kind.size() > 1 && kind.find_first_not_of("0123456789", 1) == std::string::npos;
+  return kind == kTraceSuffix || (number && path.stem().extension() == kTraceSuffix);
+}
+
+// Copies only where there is nothing else.
+std::string newest_here() {
+  std::string newest;
+  fs::file_time_type latest{};
+  bool copy = false;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(".", error)) {
+    std::error_code ignored;
+    if (!is_trace(entry.path()) || !entry.is_regular_file(ignored)) continue;
+    const auto written = entry.last_write_time(ignored);
+    const bool better = is_copy(entry.path()) == copy ? written > latest : copy;
+    if (!newest.empty() && !better) continue;
+    newest = entry.path().filename().string();
+    copy = is_copy(entry.path());
+    latest = written;
+  }
+  return newest;
+}
+
+}  // namespace
+
+std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
+  for (const std::string& path : named) wait_until_closed(path);
+  if (!named.empty()) return named;
+  const std::string newest = newest_here();
+  if (newest.empty())
+    throw Unusable(
+        fmt::format("no *{} in the working directory; name a trace, or make one with "
+                    "LD_PRELOAD=…/liblotus.so python train.py",
+                    kTraceSuffix));
+  wait_until_closed(newest);
+  return {newest};
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,165 @@
+#include "reading/model/span_builder.hpp"
+
+#include <algorithm>
+
+namespace lotus::analyzer {
+namespace {
+
+bool is_signed(Kind kind) { return kind == Kind::sample; }
+
+}  // namespace
+
+bool SpanBuilder::enter(Stream& stream, Kind kind, std::uint8_t code, std::uint64_t ticks,
+                        const std::uint64_t* fields, std::size_t count) {
+  auto& stack = stream.stack;
+  if (stack.size() >= kMaxDepth) return false;
+  const auto own = static_cast<std::int32_t>(stack.size());
+  const std::int32_t sample = stack.empty() ? kNoSpan : stack.back().sample;
+  const std::int32_t fetch = stack.empty() ? kNoSpan : stack.back().fetch;
+  OpenSpan& span = stack.emplace_back();
+  span.kind = kind;
+  span.code = code;
+  span.start = ticks;
+  span.sample = kind == Kind::sample && sample == kNoSpan ? own : sample;
+  span.fetch = kind == Kind::fetch ? own : fetch;
+  std::copy_n(fields, std::min(count, span.fields.size()), span.fields.begin());
+  if (kind == Kind::op) span.op = &catalog_.op(*stream.process, fields[0]);
+  return true;
+}
+
+void SpanBuilder::leave(Stream& stream, Ended ended, std::uint64_t ticks) {
+  auto& stack = stream.stack;
+  if (stack.empty()) {
+    ++reading_.unmatched_leaves;
+    return;
+  }
+  const std::size_t depth = stack.size() - 1;
+  OpenSpan* const parent = depth > 0 ? &stack[depth - 1] : nullptr;
+  const Span span{stream, stack.back(), parent, depth, ended, ticks};
+  if (span.kind() == Kind::op) {
+    account_op(stream, span, parent);
+  } else {
+    account_sample(stream, span, parent);
+    batches_.on_span(stream, span);
+  }
+  visitor_.on_span(span);
+  stream.samples += span.kind() == Kind::sample && span.data.sample == static_cast<std::int32_t>(depth);
+  stack.pop_back();
+}
+
+// Ops inside ops count for the outer one's self time; runners are looked through.
+void SpanBuilder::account_op(Stream& stream, const Span& span, OpenSpan* parent) {
+  const bool counts = span.data.op->role != OpRole::runner;
+  if (parent != nullptr) parent->op_ticks += counts ? span.ticks() : span.data.op_ticks;
+  if (!counts || span.data.sample == kNoSpan) return;
+  OpenSpan& sample = stream.stack[static_cast<std::size_t>(span.data.sample)];
+  if (span.self_ticks() < sample.worst_ticks) return;
+  sample.worst_ticks = span.self_ticks();
+  sample.op = span.data.op;
+}
+
+void SpanBuilder::account_sample(Stream& stream, const Span& span, OpenSpan* parent) {
+  const OpenSpan& data = span.data;
+  if (parent != nullptr) parent->op_ticks += data.op_ticks;
+  const bool outermost_sample =
+      data.kind == Kind::sample && data.sample == static_cast<std::int32_t>(span.depth);
+  if (outermost_sample && parent != nullptr && parent->kind == Kind::samples) parent->has_inner = true;
+  if (data.fetch == kNoSpan) return;
+  OpenSpan& fetch = stream.stack[static_cast<std::size_t>(data.fetch)];
+  if (outermost_sample && span.ended == Ended::returned) ++fetch.samples;
+  if (outermost_sample && span.ended == Ended::empty) fetch.starved = true;
+  if (data.kind == Kind::samples && span.ended == Ended::returned && !data.has_inner)
+    fetch.samples += data.fields[0];
+}
+
+void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t ticks) {
+  OpenSpan* const innermost = stream.stack.empty() ? nullptr : &stream.stack.back();
+  switch (record.kind) {
+    case Kind::bytes:
+      if (innermost != nullptr) innermost->bytes += record.u[0];
+      return;
+    case Kind::cpu:
+      if (innermost == nullptr) return;
+      innermost->cpu_ns = record.u[0];
+      innermost->has_cpu = true;
+      return;
+    case Kind::path:
+      return take_path(stream, record);
+    case Kind::native:
+      if (innermost != nullptr) visitor_.on_native(stream, record);
+      return;
+    case Kind::queued:
+    case Kind::received:
+    case Kind::pin_queued:
+      batches_.on_point(stream, record, ticks);
+      return visitor_.on_point(stream, record, ticks);
+    case Kind::no_operators:
+      if (innermost != nullptr) innermost->no_operators = true;
+      return;
+    case Kind::core_wait:
+      if (innermost != nullptr) innermost->core_wait_ns = record.u[0];
+      return;
+    case Kind::process_cpu:
+      if (innermost == nullptr) return;
+      if (innermost->process_cpu_before == kUnknown) innermost->process_cpu_before = record.u[0];
+      innermost->process_cpu_after = record.u[0];
+      return;
+    default:
+      return;
+  }
+}
+
+void SpanBuilder::take_path(Stream& stream, const Record& record) {
+  std::string& path = stream.chunk_path;
+  if (record.u[0] > path.size()) return;  // the path that it builds on is not in this chunk: unknown
+  if (record.u[0] + record.s[1].size() > kMaxStringInRecord)
+    return path.clear();  // nobody writes such a path
+  path.resize(record.u[0]);
+  path.append(record.s[1]);
+  const std::int32_t sample = stream.stack.empty() ? kNoSpan : stream.stack.back().sample;
+  if (sample == kNoSpan) return;
+  stream.stack[static_cast<std::size_t>(sample)].has_path = true;
+  stream.sample_path = path;
+}
+
+void SpanBuilder::begin_rebuild(Stream& stream) {
+  before_gap_ = std::move(stream.stack);
+  stream.stack.clear();
+  batches_.on_gap(stream);
+}
+
+// Fields of `open`: kind, a, b, c, age.
+bool SpanBuilder::reopen(Stream& stream, const Record& record, std::uint64_t ticks) {
+  const auto& u = record.u;
+  std::uint64_t fields[] = {u[1], u[2], u[3]};
+  const Kind kind = u[0] < 256 ? static_cast<Kind>(u[0]) : Kind{};
+  if (is_signed(kind)) fields[0] = static_cast<std::uint64_t>(unzigzag(fields[0]));
+  const std::uint64_t start = u[4] <= ticks ? ticks - u[4] : ticks;
+  if (!enter(stream, kind, static_cast<std::uint8_t>(kind), start, fields, std::size(fields))) return false;
+  OpenSpan& span = stream.stack.back();
+  const std::size_t at = stream.stack.size() - 1;
+  if (at < before_gap_.size()) {
+    const OpenSpan& known = before_gap_[at];
+    if (known.kind == kind && known.start == start && known.fields == span.fields) span = known;
+  }
+  span.gapped = true;
+  return true;
+}
+
+void SpanBuilder::end_rebuild(Stream& stream) {
+  const auto survived = [&](std::size_t i) {
+    return i < stream.stack.size() && stream.stack[i].kind == before_gap_[i].kind &&
+           stream.stack[i].start == before_gap_[i].start;
+  };
+  for (std::size_t i = 0; i < before_gap_.size(); ++i) reading_.dropped_spans += survived(i) ? 0 : 1;
+  before_gap_.clear();
+}
+
+void SpanBuilder::abandon(Stream& stream) {
+  for (std::size_t depth = 0; depth < stream.stack.size(); ++depth)
+    visitor_.on_open_span(stream, stream.stack[depth], depth);
+  reading_.open_spans += stream.stack.size();
+  stream.stack.clear();
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,226 @@
+#include "reading/trace/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <set>
+
+namespace lotus::analyzer {
+namespace {
+
+std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a < b ? b - a : a - b; }
+
+OpRole role_of(std::uint64_t code) {
+  return code <= static_cast<std::uint64_t>(OpRole::runner) ? static_cast<OpRole>(code) : OpRole::transform;
+}
+
+// multiprocessing gives the program's main module another name in processes that it spawns.
+std::string same_in_spawned(std::string_view qualified) {
+  constexpr std::string_view kSpawned = "__mp_main__.";
+  if (!qualified.starts_with(kSpawned)) return std::string(qualified);
+  return "__main__." + std::string(qualified.substr(kSpawned.size()));
+}
+
+}  // namespace
+
+const Loader* Process::loader_of(std::uint64_t iterator) const {
+  const auto id = iterators.find(iterator);
+  if (id == iterators.end()) return nullptr;
+  const auto loader = loaders.find(id->second);
+  return loader == loaders.end() ? nullptr : &loader->second;
+}
+
+const Epoch* Process::epoch_of(std::uint64_t iterator, std::uint64_t reset) const {
+  const auto epoch = epochs.find({iterator, reset});
+  return epoch == epochs.end() ? nullptr : &epoch->second;
+}
+
+std::uint64_t Process::loader_id_of(std::uint64_t iterator) const {
+  const Loader* loader = loader_of(iterator);
+  return loader == nullptr ? 0 : loader->id;
+}
+
+std::uint64_t Process::epoch_number_of(std::uint64_t iterator, std::uint64_t reset) const {
+  const Epoch* epoch = epoch_of(iterator, reset);
+  return epoch == nullptr ? reset : epoch->number;
+}
+
+void Process::settle() {
+  begun_.clear();
+  for (const auto& [key, epoch] : epochs) {
+    auto& begun = begun_[key.first];
+    begun.push_back({begun.empty() ? epoch.ticks : std::max(begun.back().ticks, epoch.ticks), key.second});
+  }
+}
+
+std::uint64_t Process::reset_at(std::uint64_t iterator, std::uint64_t ticks) const {
+  const auto found = begun_.find(iterator);
+  if (found == begun_.end()) return 0;
+  const auto& begun = found->second;
+  const auto later = std::upper_bound(begun.begin(), begun.end(), ticks,
+                                      [](std::uint64_t at, const Begun& entry) { return at < entry.ticks; });
+  return later == begun.begin() ? 0 : std::prev(later)->reset;
+}
+
+Process& Catalog::process(std::uint32_t number) {
+  if (number == 0) return collector_;
+  auto& slot = processes_[number];
+  if (slot == nullptr) {
+    slot = std::make_unique<Process>();
+    slot->number = number;
+  }
+  return *slot;
+}
+
+const Op& Catalog::intern(OpRole role, std::string name, std::string qualified, std::string file,
+                          std::uint64_t line) {
+  auto& slot = ops_[{role, name, qualified, file, line}];
+  if (slot == nullptr) {
+    const auto index = static_cast<std::uint32_t>(ops_.size() - 1);
+    slot =
+        std::make_unique<Op>(Op{index, role, std::move(name), std::move(qualified), std::move(file), line});
+  }
+  return *slot;
+}
+
+const Op& Catalog::op(Process& process, std::uint64_t id) {
+  const Op*& slot = process.ops.slot(id);
+  if (slot != nullptr) return *slot;
+  const bool named = lost_names_++ < kMostLostNames;
+  slot = &intern(OpRole::transform,
+                 named ? fmt::format("op {} (its name is lost)", id) : "other ops (their names are lost)", "",
+                 "", 0);
+  return *slot;
+}
+
+void Catalog::define_process(Process& process, const Record& record) {
+  if (process.pid == 0) process.pid = static_cast<std::uint32_t>(record.u[0]);
+  if (process.parent_pid == 0) process.parent_pid = static_cast<std::uint32_t>(record.u[1]);
+  process.python = record.s[2];
+  process.program = record.s[3];
+  process.arguments = record.s[4];
+  process.directory = record.s[5];
+  process.host = record.s[6];
+  process.cores = record.u[7];
+  process.pair_cost_ps = record.u[8];
+  process.torch = record.s[9];
+}
+
+void Catalog::define_loader(Process& process, const Record& record) {
+  const auto& u = record.u;
+  const auto before = process.loaders.find(u[0]);
+  const std::uint64_t made = before == process.loaders.end() ? 1 : before->second.made + 1;
+  process.loaders[u[0]] = {
+      u[0], u[1], u[2], u[3], u[4] != 0, u[5] != 0, u[6] != 0, std::string(record.s[7]), record.z(8), made};
+}
+
+void Catalog::define_imported(const Record& record) {
+  const auto& s = record.s;
+  if (record.kind == Kind::configuration) {
+    imported.configuration = s[0];
+    imported.ranks = record.u[1];
+  } else if (record.kind == Kind::mapped) {
+    imported.mapped.push_back({std::string(s[0]), std::string(s[1]), std::string(s[2])});
+  } else {
+    Counter counter{std::string(s[0]), std::string(s[1]), std::string(s[2]), 0, record.u[4] != 0};
+    std::from_chars(s[3].data(), s[3].data() + s[3].size(), counter.value);
+    imported.counters.push_back(std::move(counter));
+  }
+}
+
+void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t ticks) {
+  Process& target = process(number);
+  const auto& u = record.u;
+  switch (record.kind) {
+    case Kind::process:
+      return define_process(target, record);
+    case Kind::thread:
+      target.threads[static_cast<std::uint32_t>(u[0])] = {u[1], std::string(record.s[2])};
+      return;
+    case Kind::op_def:
+      target.ops.slot(u[0]) = &intern(role_of(u[1]), std::string(record.s[2]), same_in_spawned(record.s[3]),
+                                      std::string(record.s[4]), u[5]);
+      return;
+    case Kind::loader:
+      return define_loader(target, record);
+    case Kind::iterator:
+      target.iterators[u[0]] = u[1];
+      return;
+    case Kind::epoch:
+      target.epochs[{u[0], u[1]}] = {u[2], ticks};
+      return;
+    case Kind::sampling:
+      target.sampling = {u[0], u[1], u[2]};
+      return;
+    case Kind::hook:
+      target.hooks[u[0]] = {std::string(record.s[1]), std::string(record.s[2])};
+      return;
+    case Kind::rank:
+      target.rank = {u[0], u[1], record.z(2)};
+      return;
+    case Kind::configuration:
+    case Kind::mapped:
+    case Kind::counter:
+      return define_imported(record);
+    case Kind::worker_link:
+      links_[u[2]].push_back({{&target, u[0], u[1]}, ticks});
+      return;
+    default:
+      return;
+  }
+}
+
+bool Process::has_records_until(std::uint64_t tid, std::uint64_t ticks) const {
+  if (end) return true;
+  if (const auto found = last_records.find(tid); found != last_records.end()) return ticks <= found->second;
+  return std::any_of(last_records.begin(), last_records.end(),
+                     [&](const auto& last) { return ticks <= last.second; });
+}
+
+std::uint64_t Catalog::unrecorded_workers() const {
+  std::set<std::uint64_t> absent;
+  for (const auto& [pid, links] : links_) absent.insert(pid);
+  for (const auto& [number, process] : processes_) absent.erase(process->pid);
+  return absent.size();
+}
+
+std::uint64_t Catalog::missing_workers() const {
+  const auto missing = [](const auto& numbered) {
+    const Process& process = *numbered.second;
+    return process.worker_of && !process.end && process.last_records.empty();
+  };
+  return static_cast<std::uint64_t>(std::count_if(processes_.begin(), processes_.end(), missing));
+}
+
+// Of the links to a process's pid, which others may have had before it, the one nearest to its birth.
+const Catalog::Link* Catalog::nearest_link(const Process& process) const {
+  const auto found = links_.find(process.pid);
+  if (found == links_.end()) return nullptr;
+  const std::vector<Link>& links = found->second;
+  const auto ours = [&](const Link& link) { return link.of.training != &process; };
+  const std::uint64_t born = process.created.ticks;
+  const auto behind = std::lower_bound(links.begin(), links.end(), born,
+                                       [](const Link& link, std::uint64_t at) { return link.ticks < at; });
+  const auto after = std::find_if(behind, links.end(), ours);
+  const auto before = std::find_if(std::make_reverse_iterator(behind), links.rend(), ours);
+  if (after == links.end()) return before == links.rend() ? nullptr : &*before;
+  if (before == links.rend()) return &*after;
+  return distance(before->ticks, born) <= distance(after->ticks, born) ? &*before : &*after;
+}
+
+void Catalog::link_workers() {
+  for (auto& [pid, links] : links_)
+    std::stable_sort(links.begin(), links.end(),
+                     [](const Link& a, const Link& b) { return a.ticks < b.ticks; });
+  for (auto& [number, process] : processes_) {
+    process->settle();
+    if (const Link* nearest = nearest_link(*process)) process->worker_of = nearest->of;
+  }
+  for (auto& [number, process] : processes_)
+    if (process->worker_of && process->worker_of->training->rank)
+      process->rank = process->worker_of->training->rank;
+}
+
+}  // namespace lotus::analyzer

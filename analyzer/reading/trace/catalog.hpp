@@ -1,0 +1,204 @@
+// What the definitions of a trace say: processes, threads, ops, loaders, iterators, epochs.
+#pragma once
+
+#include <cstdint>
+#include <lotus/codec.hpp>
+#include <lotus/trace.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "reading/trace/imported.hpp"
+
+namespace lotus::analyzer {
+
+// A callable of a pipeline. The same callable of several processes is one Op.
+struct Op {
+  std::uint32_t index = 0;  // numbers the ops of a trace, from 0
+  OpRole role = OpRole::transform;
+  std::string name, qualified, file;
+  std::uint64_t line = 0;
+};
+
+struct Loader {
+  std::uint64_t id = 0;  // within its process
+  std::uint64_t workers = 0, prefetch = 0, batch_size = 0;
+  bool pin_memory = false, persistent = false, in_order = true;
+  std::string dataset;
+  std::int64_t length = -1;  // of the dataset; negative: unknown
+  std::uint64_t made = 1;    // more than once: anew for each epoch or evaluation, see preload/iterators.hpp
+
+  // Over epochs.
+  bool keeps_workers() const { return persistent && made <= 1; }
+};
+
+struct Epoch {
+  std::uint64_t number = 0;  // per loader, from 0
+  std::uint64_t ticks = 0;   // when it began
+};
+
+struct Thread {
+  std::uint64_t tid = 0;
+  std::string name;
+};
+
+// Ops by the id that a process gave them. Ids are small and dense, unless a file is damaged or made to harm:
+// the memory that is needed follows the number of ids, not their size.
+class OpTable {
+ public:
+  const Op*& slot(std::uint64_t id) {
+    if (id < dense_.size()) return dense_[id];
+    if (id > kAlways && id > 2 * dense_.size()) return sparse_[id];
+    const std::size_t before = dense_.size();
+    dense_.resize(id + 1);
+    if (!sparse_.empty()) move_to_dense(before);
+    return dense_[id];
+  }
+
+  // nullptr: not defined.
+  const Op* find(std::uint64_t id) const {
+    if (id < dense_.size()) return dense_[id];
+    const auto hit = sparse_.find(id);
+    return hit == sparse_.end() ? nullptr : hit->second;
+  }
+
+ private:
+  static constexpr std::uint64_t kAlways = 64;
+
+  void move_to_dense(std::size_t from) {
+    for (std::size_t id = from; id < dense_.size(); ++id)
+      if (const auto hit = sparse_.find(id); hit != sparse_.end()) {
+        dense_[id] = hit->second;
+        sparse_.erase(hit);
+      }
+  }
+
+  std::vector<const Op*> dense_;
+  std::unordered_map<std::uint64_t, const Op*> sparse_;
+};
+
+// How the threads of a process were sampled.
+struct Sampling {
+  std::uint64_t hz = 0;         // asked for; 0: off
+  std::uint64_t period_ns = 0;  // CPU time between two samples of a thread
+  std::uint64_t source = 0;     // a SampleSource
+};
+
+// A native entry point that is timed.
+struct Hook {
+  std::string name, library;
+};
+
+// Which rank of a distributed training run a process belongs to.
+struct RankOf {
+  std::uint64_t rank = 0, world = 0;
+  std::int64_t local = -1;  // among those of its machine; -1: unknown
+};
+
+// How a process ended.
+enum class Ending : std::uint8_t { unknown, left, killed };
+
+struct Process;
+
+// Which iterator a worker process works for.
+struct WorkerOf {
+  const Process* training = nullptr;
+  std::uint64_t iterator = 0;
+  std::uint64_t worker = 0;
+};
+
+struct Process {
+  std::uint32_t number = 0;  // in the trace, from 1
+  std::uint32_t pid = 0, parent_pid = 0;
+  ClockPair created{};
+  std::string python, program, arguments, directory, host, torch;
+  std::uint64_t cores = 0;
+  std::uint64_t pair_cost_ps = 0;  // of one Enter/Leave pair of the tracer, picoseconds
+  std::optional<ProcessEndFrame> end;
+  Ending ending = Ending::unknown;
+  std::optional<WorkerOf> worker_of;
+  std::optional<Sampling> sampling;
+  std::optional<RankOf> rank;  // of a worker: that of its training process
+
+  std::map<std::uint32_t, Thread> threads;  // by stream
+  // Where the file ends before the process did: ticks of the last record of each thread, by tid.
+  std::map<std::uint64_t, std::uint64_t> last_records;
+  OpTable ops;
+  std::map<std::uint64_t, Loader> loaders;                          // by id
+  std::map<std::uint64_t, Hook> hooks;                              // by id
+  std::map<std::uint64_t, std::uint64_t> iterators;                 // iterator → loader
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
+
+  // Whether the file has the records of a thread up to `ticks`; of one that records nothing, those of others.
+  bool has_records_until(std::uint64_t tid, std::uint64_t ticks) const;
+  // nullptr: no definition says it.
+  const Loader* loader_of(std::uint64_t iterator) const;
+  const Epoch* epoch_of(std::uint64_t iterator, std::uint64_t reset) const;
+  // The same for those who need a number: 0, and the reset, where no definition says it.
+  std::uint64_t loader_id_of(std::uint64_t iterator) const;
+  std::uint64_t epoch_number_of(std::uint64_t iterator, std::uint64_t reset) const;
+  // The reset of `iterator` that was current at `ticks`; after settle().
+  std::uint64_t reset_at(std::uint64_t iterator, std::uint64_t ticks) const;
+  // Once all epochs are known.
+  void settle();
+
+ private:
+  struct Begun {
+    std::uint64_t ticks, reset;  // ticks: when the last of the resets up to this one had begun
+  };
+  std::map<std::uint64_t, std::vector<Begun>> begun_;  // by iterator
+};
+
+class Catalog {
+ public:
+  Imported imported;
+
+  // The process of a number; made when it was not known (its frame may be lost). 0: none of the traced ones,
+  // but what the collector's own definitions belong to.
+  Process& process(std::uint32_t number);
+  // Ids without a definition that get an op each; no program has as many.
+  static constexpr std::size_t kMostLostNames = 1024;
+
+  // The op of an id; one that says what is missing when its definition is lost. Beyond kMostLostNames such
+  // ids share one.
+  const Op& op(Process& process, std::uint64_t id);
+
+  // Takes over one definition record, made at `ticks` by process `number`.
+  void define(std::uint32_t number, const Record& record, std::uint64_t ticks);
+  // Once all definitions are known: finds out whose workers, and so of which rank, the processes are.
+  void link_workers();
+
+  // Worker processes that a training process started and that recorded nothing, as without shared memory.
+  std::uint64_t unrecorded_workers() const;
+  // Those that have begun, but the file ends before their first record.
+  std::uint64_t missing_workers() const;
+
+  const std::map<std::uint32_t, std::unique_ptr<Process>>& processes() const { return processes_; }
+  std::size_t op_count() const { return ops_.size(); }
+
+ private:
+  struct Link {
+    WorkerOf of;
+    std::uint64_t ticks;
+  };
+  const Op& intern(OpRole role, std::string name, std::string qualified, std::string file,
+                   std::uint64_t line);
+  void define_process(Process& process, const Record& record);
+  const Link* nearest_link(const Process& process) const;
+  void define_loader(Process& process, const Record& record);
+  void define_imported(const Record& record);
+
+  Process collector_;
+  std::map<std::uint32_t, std::unique_ptr<Process>> processes_;
+  std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, std::unique_ptr<Op>>
+      ops_;
+  std::unordered_map<std::uint64_t, std::vector<Link>> links_;  // by pid of the worker
+  std::size_t lost_names_ = 0;
+};
+
+}  // namespace lotus::analyzer

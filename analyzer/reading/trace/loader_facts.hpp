@@ -1,0 +1,24 @@
+// A loader's definition as JSON: the same keys wherever a command tells of it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "reading/trace/catalog.hpp"
+
+namespace lotus::analyzer {
+
+inline nlohmann::ordered_json loader_facts(const Loader& loader) {
+  const bool asked = loader.length >= 0;
+  return {{"id", loader.id},
+          {"dataset", loader.dataset},
+          {"length", asked ? nlohmann::ordered_json(loader.length) : nlohmann::ordered_json(nullptr)},
+          {"workers", loader.workers},
+          {"prefetch", loader.prefetch},
+          {"batch_size", loader.batch_size},
+          {"pin_memory", loader.pin_memory},
+          {"persistent", loader.persistent},
+          {"made", loader.made},
+          {"in_order", loader.in_order}};
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,62 @@
+#include "reading/trace/source.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "text/error.hpp"
+#include "text/escape.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, int error) {
+  const std::string name = escaped(path);
+  if (error == ENOENT)
+    throw Unusable(
+        fmt::format("{}: there is no such file; name a trace, or run lotus-analyze where one lies", name));
+  throw Unusable(fmt::format("{}: cannot be opened: {}; check the path and its permissions", name,
+                             std::strerror(error)));
+}
+
+}  // namespace
+
+Source::Source(std::string path) : path_(std::move(path)) {
+  // O_NONBLOCK: opening a FIFO must not wait for its writer.
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) refuse(path_, errno);
+  struct stat status {};
+  const int failed = ::fstat(descriptor_, &status) != 0 ? errno : 0;
+  if (failed != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    if (failed != 0) refuse(path_, failed);
+    throw Unusable(fmt::format("{}: is no regular file; name a trace file (*.lotus)", escaped(path_)));
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+Source::Source(Source&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+Source::~Source() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::size_t Source::read(std::uint64_t offset, void* to, std::size_t bytes) const {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got =
+        ::pread(descriptor_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+}  // namespace lotus::analyzer

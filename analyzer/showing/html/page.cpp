@@ -1,0 +1,129 @@
+#include "showing/html/page.hpp"
+
+#include <algorithm>
+
+#include "answers/report/report.hpp"
+#include "answers/stacks/map_views.hpp"
+#include "showing/html/flames.hpp"
+#include "showing/html/parts.hpp"
+#include "showing/html/run_facts.hpp"
+#include "text/escape.hpp"
+#include "text/function_name.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostFunctions = 60;  // of an operation
+
+// JSON inside of a script element: no name in it can end the element or begin a comment.
+std::string inside_script(const Json& json) {
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(text.size() + text.size() / 64);
+  for (const char c : text) {
+    if (c == '<')
+      safe += "\\u003c";  // only strings have it
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+std::string inside_text(std::string_view text) {
+  std::string safe;
+  for (const char c : escaped(text)) {
+    if (c == '<')
+      safe += "&lt;";
+    else if (c == '&')
+      safe += "&amp;";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+std::string title_of(const Findings& findings) {
+  if (findings.files.empty()) return "no trace";
+  std::string name = findings.files.front();
+  name.erase(0, name.rfind('/') + 1);
+  if (findings.files.size() > 1) name += " and " + std::to_string(findings.files.size() - 1) + " more";
+  return name;
+}
+
+// The template with {{name}} filled in by `fill`, which gets the name and writes.
+template <class Fill>
+void fill_in(Output& out, std::string_view page, Fill fill) {
+  while (true) {
+    const std::size_t open = page.find("{{");
+    out.write(page.substr(0, open));
+    if (open == std::string_view::npos) return;
+    const std::size_t close = page.find("}}", open);
+    fill(page.substr(open + 2, close - open - 2));
+    page.remove_prefix(close + 2);
+  }
+}
+
+// The readable names of the functions that have another in this JSON, by that.
+Json readable_names(const Json& native) {
+  Json names = Json::object();
+  const auto add = [&](const std::string& name) {
+    if (std::string readable = readable_function(name); readable != name) names[name] = std::move(readable);
+  };
+  for (const auto& op : native["ops"])
+    for (const auto& function : op["functions"]) add(function["function"]);
+  for (const auto& frame : native["flames"]["frames"]) add(frame[0]);
+  return names;
+}
+
+}  // namespace
+
+std::vector<Visitor*> Page::visitors(const Trace& trace) {
+  rows_.begin(trace);
+  op_times_.begin(trace);
+  samples_.begin(trace);
+  profile_ = std::make_unique<Profile>(trace);
+  return {&rows_, &op_times_, &samples_, profile_.get()};
+}
+
+void Page::add(const Trace& trace, const Reading& reading) {
+  map_.add(trace, *profile_, reading);
+  flames_.add(trace, *profile_);
+  runs_.push_back(run_facts(trace, reading));
+  profile_.reset();
+}
+
+Json Page::native() {
+  FunctionMap map = map_.take({});
+  for (auto& op : map.ops)
+    for (auto* functions : {&op.functions, &op.python})
+      if (functions->size() > kMostFunctions) functions->resize(kMostFunctions);
+  Json json = full_map_json(map);
+  json["why_no_samples"] = why_no_samples(map.sampling);
+  const std::vector<FlameOp> flames = flames_.take();
+  json["flames"] = flames_json(flames, flames_.frames());
+  json["readable"] = readable_names(json);
+  return json;
+}
+
+void Page::write(Output& out, const Findings& findings) {
+  const std::string title = inside_text(title_of(findings));
+  fill_in(out, part_named("page.html"), [&](std::string_view name) {
+    if (name == "title") return out.write(title);
+    if (name == "version") return out.write(LOTUS_VERSION);
+    if (name == "report") return out.write(inside_script(report_json(findings)));
+    if (name == "native") return out.write(inside_script(native()));
+    if (name == "runs") return out.write(inside_script(runs_));
+    if (name == "run-over-time") {
+      Json json = rows_.json();
+      json["lanes"] = lanes_.json();
+      return out.write(inside_script(json));
+    }
+    if (name == "op-times") return out.write(inside_script(op_times_.json(findings.ops)));
+    if (name == "samples") return out.write(inside_script(samples_.json()));
+    out.write(part_named(name));
+  });
+}
+
+}  // namespace lotus::analyzer

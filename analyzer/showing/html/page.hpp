@@ -1,0 +1,44 @@
+// The report as one page of HTML that opens from disk: style, scripts, charting library and data inside.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "answers/report/findings.hpp"
+#include "answers/stacks/flame.hpp"
+#include "answers/stacks/function_map.hpp"
+#include "showing/html/batch_rows.hpp"
+#include "showing/html/lane_table.hpp"
+#include "showing/html/op_times.hpp"
+#include "showing/html/sample_gallery.hpp"
+#include "text/output.hpp"
+
+namespace lotus::analyzer {
+
+// Collects, while traces stream by, what the page shows beyond the report; then writes the page.
+class Page {
+ public:
+  // What to show a reading of the trace to, besides the report's own collector. The trace outlives the page.
+  std::vector<Visitor*> visitors(const Trace& trace);
+  // After that reading.
+  void add(const Trace& trace, const Reading& reading);
+
+  // Writes the page; `findings` are those of the same traces. The page is used up.
+  void write(Output& out, const Findings& findings);
+
+ private:
+  nlohmann::ordered_json native();
+
+  LaneTable lanes_;
+  BatchRows rows_{lanes_};
+  OpTimes op_times_{lanes_};
+  SampleGallery samples_;
+  std::unique_ptr<Profile> profile_;  // of the current trace
+  MapBuilder map_;
+  FlameBuilder flames_{false};
+  nlohmann::ordered_json runs_ = nlohmann::ordered_json::array();
+};
+
+}  // namespace lotus::analyzer
