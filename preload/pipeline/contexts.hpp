@@ -21,7 +21,7 @@ struct FetchContext : Context {
   std::uint64_t samples_end = 0;  // ticks when the last sample was done
 };
 
-// Callables of an object's are called: those of a runner, or of a dataset.
+// An object's callables are called one after the other: a runner's, or a dataset's.
 struct ItemsContext : Context {
   ItemsContext(Kind is, py::Object* object, py::Object* callables)
       : Context(is), self(object), items(callables) {

@@ -1,6 +1,7 @@
-// Where the evaluator hands frames of a pipeline on to; pipeline/ defines these. They are called by name and
-// not through pointers that are set at run time: for each operation that would be a jump that is predicted by
-// what the pipeline's pixels have driven out of the caches.
+// What the evaluator hands a pipeline's frames on to; defined in pipeline/.
+//
+// They are declared here and called by name, not through pointers that are set at run time: each operation
+// would pay for an indirect jump.
 #pragma once
 
 #include "python/call.hpp"

@@ -16,8 +16,8 @@ namespace detail {
 bool send_definition(const std::uint8_t* bytes, std::size_t size, std::uint64_t now);
 }
 
-// Sends a definition at once, through a ring of its own, where the thread has its recorder. False: no room
-// now.
+// Sends a definition at once, through a ring of its own. False: no room now. For threads that have their
+// recorder; see define().
 template <Kind K, class... Values>
 bool send(const Values&... values) {
   static_assert(info(K).shape == Shape::definition);

@@ -20,7 +20,8 @@ struct Process {
 };
 LOTUS_DIRECT extern Process process;
 
-// What is done around recording by those who know the program: set once, before anything is recorded.
+// What the recorder leaves to others, who know the program and its trace (life/first_event.cpp): set once,
+// before anything is recorded.
 struct Lifecycle {
   // At the process's first event: makes its segment by open_segment(). False: it has switched off.
   bool (*begin)();

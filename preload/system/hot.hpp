@@ -5,6 +5,6 @@
 // operation and the next, and each line and each page of memory that they lie in is fetched anew.
 #define LOTUS_HOT [[gnu::section("lotus_hot")]]
 
-// For their declarations: what reads one in another file then finds it at once, and not through the table of
-// addresses that a library has for what another might replace.
+// For the declarations of such variables: hidden from other libraries, they are read directly and not through
+// the global offset table.
 #define LOTUS_DIRECT [[gnu::visibility("hidden")]]
