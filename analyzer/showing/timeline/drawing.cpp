@@ -74,9 +74,10 @@ const DrawnThread& Drawing::thread_of(const Stream& stream, Kind kind) {
 }
 
 void Drawing::begin(const DrawnThread& thread, const OpenSpan& span) {
-  const Op* op = span.kind == Kind::op ? span.op : nullptr;
-  const std::string& name = op != nullptr ? op->name : trace_.schema.name(static_cast<Kind>(span.code));
-  sink_.begin_span(thread, category_of(span), name, op);
+  if (span.kind == Kind::op)
+    sink_.begin_span(thread, category_of(span), span.op->name, span.op);
+  else
+    sink_.begin_span(thread, category_of(span), trace_.schema.name(static_cast<Kind>(span.code)), nullptr);
 }
 
 void Drawing::describe(const BatchKey& key, std::uint64_t number) {

@@ -77,7 +77,7 @@ void PerfettoTimeline::fact_sample_index(std::int64_t index) { file_.fact(facts_
 
 // Slices that never end have no end in the file: viewers draw them to the end of the trace, and say so.
 void PerfettoTimeline::draw_span(const DrawnThread& thread, const Nesting& nesting, const Slice& slice) {
-  HeldSlices& held = drawn(thread).held;
+  HeldSlices& held = threads_[thread.index].held;  // begin_span() made it
   const auto& [depth, start, parent_start] = nesting;
   write_packets(span_, slice);
   file_.write(slice.open ? held.never_ended(depth, start, begin_)

@@ -160,18 +160,17 @@ std::uint64_t PerfettoFile::counter(std::uint64_t process, std::string_view name
 }
 
 Interned PerfettoFile::interned(Strings& known, InternedData field, std::string_view text) {
-  const auto [slot, fresh] = known.try_emplace(std::string(text), known.size() + 1);
-  const std::uint64_t id = slot->second;
-  if (fresh) {
-    std::string bytes;
-    add_packet(bytes, kNeedsInterned, [&](pbf_builder<Packet>& packet) {
-      pbf_builder<InternedData> data(packet, Packet::interned_data);
-      pbf_builder<InternedString> string(data, field);
-      string.add_uint64(InternedString::id, id);
-      add_text(string, InternedString::text, text);
-    });
-    write(bytes);
-  }
+  if (const auto slot = known.find(text); slot != known.end()) return static_cast<Interned>(slot->second);
+  const std::uint64_t id = known.size() + 1;
+  known.emplace(text, id);
+  std::string bytes;
+  add_packet(bytes, kNeedsInterned, [&](pbf_builder<Packet>& packet) {
+    pbf_builder<InternedData> data(packet, Packet::interned_data);
+    pbf_builder<InternedString> string(data, field);
+    string.add_uint64(InternedString::id, id);
+    add_text(string, InternedString::text, text);
+  });
+  write(bytes);
   return static_cast<Interned>(id);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -65,7 +66,10 @@ class PerfettoFile {
   void write(std::string_view packets) { out_.write(packets); }
 
  private:
-  using Strings = std::unordered_map<std::string, std::uint64_t>;
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;  // texts are looked up without a copy
+  };
+  using Strings = std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>>;
   // Fields and values, from perfetto/trace/trace_packet.proto and what it includes.
   enum class InternedData : std::uint32_t { categories = 1, names = 2, fact_names = 3 };
   enum class EventType : std::int32_t { begin = 1, end = 2, instant = 3, counter = 4 };
