@@ -17,7 +17,7 @@
 #include <lotus/ring.hpp>
 #include <stdexcept>
 
-#include "answers/stacks/process_stacks.hpp"
+#include "stacks/process_stacks.hpp"
 #include "names/namer.hpp"
 
 using namespace lotus;

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "answers/stacks/process_stacks.hpp"
+#include "stacks/process_stacks.hpp"
 #include "fuzz.hpp"
 #include "log.hpp"
 #include "names/namer.hpp"

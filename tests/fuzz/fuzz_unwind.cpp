@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "answers/stacks/process_stacks.hpp"
+#include "stacks/process_stacks.hpp"
 #include "fuzz.hpp"
 #include "support/snapshots.hpp"
 

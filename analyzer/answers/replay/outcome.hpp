@@ -13,7 +13,7 @@ struct Order {
   std::vector<std::uint32_t> batches, steps;
 };
 
-struct Outcome {
+struct ReplayOutcome {
   Achieved achieved;
   double fetch = 0, step = 0;  // mean length
   double first = 0;            // from the call of __iter__ to the first batch, of all epochs

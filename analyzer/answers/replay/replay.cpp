@@ -124,7 +124,7 @@ double Replay::waited_error() const {
   return replayed_.achieved.waited_percent() - recording_.achieved.waited_percent();
 }
 
-Prediction Replay::prediction_of(const Plan& plan, const Outcome& outcome) const {
+Prediction Replay::prediction_of(const Plan& plan, const ReplayOutcome& outcome) const {
   Prediction prediction;
   prediction.settings = plan.settings;
   prediction.achieved = outcome.achieved;
@@ -146,7 +146,7 @@ Prediction Replay::predict(const Question& question) const {
   std::vector<double> shares;
   std::vector<double> times;
   for (std::uint64_t replica = 0; replica < kReplicas; ++replica) {
-    const Outcome one = simulate(plan, orders_of(plan, replica));
+    const ReplayOutcome one = simulate(plan, orders_of(plan, replica));
     rates.push_back(one.achieved.images_per_s());
     shares.push_back(one.achieved.waited_percent());
     times.push_back(prediction_of(plan, one).epoch_ns);

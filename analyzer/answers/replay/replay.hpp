@@ -33,7 +33,7 @@ class Replay {
   const Recording& recording() const { return recording_; }
   const Calibration& calibration() const { return calibration_; }
   // The recorded run, replayed.
-  const Outcome& replayed() const { return replayed_; }
+  const ReplayOutcome& replayed() const { return replayed_; }
   // What the replay of the recorded run is off by: percent of the recorded rate, points of the share waited.
   double rate_error_percent() const;
   double waited_error() const;
@@ -45,11 +45,11 @@ class Replay {
 
  private:
   void calibrate();
-  Prediction prediction_of(const Plan& plan, const Outcome& outcome) const;
+  Prediction prediction_of(const Plan& plan, const ReplayOutcome& outcome) const;
 
   const Recording& recording_;
   Calibration calibration_;
-  Outcome replayed_;
+  ReplayOutcome replayed_;
 };
 
 }  // namespace lotus::analyzer

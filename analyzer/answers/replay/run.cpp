@@ -16,7 +16,7 @@ Run::Run(const Plan& plan, const PlannedEpoch& epoch, const Order* order)
       workers_(plan.settings.workers),
       activities_(2 * plan.settings.workers + 2) {}
 
-Outcome Run::run() {
+ReplayOutcome Run::run() {
   machine_.sleep(kTraining, epoch_.start);
   for (std::size_t worker = 0; worker < workers_.size(); ++worker)
     machine_.wake_at(worker_actor(worker), epoch_.ready[worker]);

@@ -17,7 +17,7 @@ class Run {
   // All outlive the run.
   Run(const Plan& plan, const PlannedEpoch& epoch, const Order* order);
 
-  Outcome run();
+  ReplayOutcome run();
 
  private:
   using Actor = Machine::Actor;
@@ -97,7 +97,7 @@ class Run {
   bool pinning_ = false, over_ = false;
   double loop_began_ = 0, next_began_ = 0, step_began_ = 0;
   double fetches_ = 0, fetching_ = 0;
-  Outcome outcome_;
+  ReplayOutcome outcome_;
 };
 
 }  // namespace lotus::analyzer

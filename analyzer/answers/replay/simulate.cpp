@@ -4,18 +4,18 @@
 
 namespace lotus::analyzer {
 
-Outcome simulate(const Plan& plan, const PlannedEpoch& epoch, const Order* order) {
+ReplayOutcome simulate(const Plan& plan, const PlannedEpoch& epoch, const Order* order) {
   return Run(plan, epoch, order).run();
 }
 
 // An epoch of which only the first batches are replayed goes on like these.
-Outcome simulate(const Plan& plan, const std::vector<Order>& orders) {
-  Outcome sum;
+ReplayOutcome simulate(const Plan& plan, const std::vector<Order>& orders) {
+  ReplayOutcome sum;
   double batches = 0;
   sum.achieved.images = plan.images;
   for (std::size_t i = 0; i < plan.epochs.size(); ++i) {
     const PlannedEpoch& epoch = plan.epochs[i];
-    const Outcome one = simulate(plan, epoch, orders.empty() ? nullptr : &orders[i]);
+    const ReplayOutcome one = simulate(plan, epoch, orders.empty() ? nullptr : &orders[i]);
     const double more = plan.weight * (epoch.weight - 1);
     sum.achieved.time += plan.weight * one.achieved.time + more * (one.achieved.time - one.first);
     sum.achieved.loop += plan.weight * one.achieved.loop + more * (one.achieved.time - one.first);

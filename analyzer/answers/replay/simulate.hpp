@@ -9,9 +9,9 @@
 namespace lotus::analyzer {
 
 // One epoch by itself, unscaled. `order`: nullptr is as recorded.
-Outcome simulate(const Plan& plan, const PlannedEpoch& epoch, const Order* order = nullptr);
+ReplayOutcome simulate(const Plan& plan, const PlannedEpoch& epoch, const Order* order = nullptr);
 
 // The whole run. `orders`: none, or one per epoch.
-Outcome simulate(const Plan& plan, const std::vector<Order>& orders = {});
+ReplayOutcome simulate(const Plan& plan, const std::vector<Order>& orders = {});
 
 }  // namespace lotus::analyzer

@@ -245,7 +245,7 @@ std::size_t Examination::slowest_worker() const {
 
 // Until their first batch the epochs lose more than by all waiting afterwards.
 bool Examination::starting_dominates() const {
-  const Outcome& run = replay_.replayed();
+  const ReplayOutcome& run = replay_.replayed();
   return run.first > kStartupShare * run.achieved.time && run.first > run.achieved.next - run.first_wait;
 }
 
