@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <lotus/codec.hpp>
+#include <lotus/field.hpp>
 
 #include "clock.hpp"
 #include "native/totals.hpp"
@@ -23,10 +23,10 @@ inline constexpr std::uint32_t kMaxSpans = 64;  // nesting; deeper spans are cou
 struct alignas(64) OpenSpan {
   Kind kind;
   bool cpu_measured;
-  std::uint64_t fields[3];
-  std::uint64_t start;      // ticks
-  std::uint64_t cpu_start;  // ns, if cpu_measured
-  std::uintptr_t entry;     // op: the stack address below which its frames lie, 0 unknown
+  std::uint64_t fields[kMaxSpanFields];  // coded
+  std::uint64_t start;                   // ticks
+  std::uint64_t cpu_start;               // ns, if cpu_measured
+  std::uintptr_t entry;                  // op: the stack address below which its frames lie, 0 unknown
 };
 
 // A thread that records. Lives in static storage, one per slot of the segment. What each record needs stands
@@ -125,7 +125,7 @@ void drop_span();
 // Opens a span. `now`: its start; leave it out for the present.
 template <Kind K, class... Values>
 inline Span enter_at(Thread& thread, std::uint64_t now, Values... values) {
-  static_assert(info(K).shape == Shape::enter && sizeof...(Values) <= 3);
+  static_assert(info(K).shape == Shape::enter);
   const Span span{process.generation, thread.depth};
   if (thread.depth == kMaxSpans) [[unlikely]] {
     detail::drop_span();
@@ -138,8 +138,8 @@ inline Span enter_at(Thread& thread, std::uint64_t now, Values... values) {
   open.start = now;
   open.entry = 0;
   std::size_t i = 0;
-  ((open.fields[i++] = static_cast<std::uint64_t>(values)), ...);
-  for (; i < 3; ++i) open.fields[i] = 0;
+  ((open.fields[i] = coded(kFieldsOf<K>.types[i], static_cast<std::uint64_t>(values)), ++i), ...);
+  for (; i < kMaxSpanFields; ++i) open.fields[i] = 0;
   __atomic_signal_fence(__ATOMIC_RELEASE);  // the sampler's signal may come between any two lines
   ++thread.depth;
   detail::append<K>(thread, now, values...);

@@ -64,8 +64,10 @@ class Dump : public Visitor {
   bool wants_stacks() const override { return true; }
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
     if (!wanted(process, record.kind)) return;
-    Line line{trace_.clock.ns(ticks), &process, 0, record.u[0], &record, 0};
-    const Op* op = record.u[1] == 0 ? nullptr : op_of(process, record.u[1]);
+    const std::uint64_t tid = field<Kind::stack_sample, "tid">(record);
+    const std::uint64_t id = field<Kind::stack_sample, "op">(record);
+    Line line{trace_.clock.ns(ticks), &process, 0, tid, &record, 0};
+    const Op* op = id == 0 ? nullptr : op_of(process, id);
     if (op != nullptr) line.op = op->name;
     print(line);
   }
@@ -92,15 +94,16 @@ class Dump : public Visitor {
 
   // As the model does: the record is shown before it takes effect.
   void follow_path(const Stream& stream, const Record& record) {
-    path_ = stream.chunk_path.substr(0, std::min<std::uint64_t>(record.u[0], stream.chunk_path.size()));
-    path_ += record.s[1];
+    const std::uint64_t shared = field<Kind::path, "shared">(record);
+    path_ = stream.chunk_path.substr(0, std::min<std::uint64_t>(shared, stream.chunk_path.size()));
+    path_ += field<Kind::path, "suffix">(record);
     if (path_.size() > kMaxStringInRecord) path_.clear();
   }
 
   static const Op* op_of(const Process& process, std::uint64_t id) { return process.ops.find(id); }
 
   static std::string op_name(const Stream& stream, const Record& record) {
-    const Op* op = op_of(*stream.process, record.u[0]);
+    const Op* op = op_of(*stream.process, field<Kind::op, "def">(record));
     return op == nullptr ? std::string() : op->name;
   }
 

@@ -83,8 +83,8 @@ std::string_view ChromeTimeline::name_of(const OpenSpan& span) {
     if (name.empty()) name = json_string(span.op->name);
     return name;
   }
-  if (span.kind == Kind::sample && static_cast<std::int64_t>(span.fields[0]) >= 0)
-    name_ = fmt::format("\"sample {}\"", span.fields[0]);
+  if (span.kind == Kind::sample && field<Kind::sample, "index">(span) >= 0)
+    name_ = fmt::format("\"sample {}\"", field<Kind::sample, "index">(span));
   else
     name_ = json_string(trace_.schema.name(static_cast<Kind>(span.code)));
   return name_;
@@ -122,9 +122,12 @@ void ChromeTimeline::on_open_span(const Stream& stream, const OpenSpan& span, st
 }
 
 void ChromeTimeline::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
-  if (record.kind == Kind::pin_queued) return;
-  const std::uint64_t outstanding = record.u[record.kind == Kind::queued ? 3 : 4];
-  const Loader* loader = stream.process->loader_of(record.u[0]);
+  if (record.kind != Kind::queued && record.kind != Kind::received) return;
+  const std::uint64_t outstanding = record.kind == Kind::queued
+                                        ? field<Kind::queued, "outstanding">(record)
+                                        : field<Kind::received, "outstanding">(record);
+  const Loader* loader =
+      stream.process->loader_of(common_field<"iterator", Kind::queued, Kind::received>(record));
   const Lane lane = lanes_.of(stream, Kind::next);
   event(fmt::format(R"({{"name":"{}","ph":"C","pid":{},"ts":{},"args":{{"batches":{}}}}})",
                     of_loader("queue depth", loader), lane.pid, micros(trace_.clock.ns(ticks)), outstanding));

@@ -49,7 +49,7 @@ Interned PerfettoTimeline::op_name(const Op& op) {
 }
 
 void PerfettoTimeline::describe(const Stream& stream, const OpenSpan& span) {
-  if (span.kind == Kind::sample) file_.fact(facts_, "index", static_cast<std::int64_t>(span.fields[0]));
+  if (span.kind == Kind::sample) file_.fact(facts_, "index", field<Kind::sample, "index">(span));
   if (span.kind == Kind::sample && span.has_path) file_.fact(facts_, "path", stream.sample_path);
   if (span.bytes > 0) file_.fact(facts_, "bytes", static_cast<std::int64_t>(span.bytes));
   if (span.has_cpu) file_.fact(facts_, "cpu_ns", static_cast<std::int64_t>(span.cpu_ns));
@@ -114,9 +114,12 @@ void PerfettoTimeline::on_open_span(const Stream& stream, const OpenSpan& span, 
 }
 
 void PerfettoTimeline::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
-  if (record.kind == Kind::pin_queued) return;
-  const std::uint64_t outstanding = record.u[record.kind == Kind::queued ? 3 : 4];
-  const Loader* loader = stream.process->loader_of(record.u[0]);
+  if (record.kind != Kind::queued && record.kind != Kind::received) return;
+  const std::uint64_t outstanding = record.kind == Kind::queued
+                                        ? field<Kind::queued, "outstanding">(record)
+                                        : field<Kind::received, "outstanding">(record);
+  const Loader* loader =
+      stream.process->loader_of(common_field<"iterator", Kind::queued, Kind::received>(record));
   const std::uint64_t pid = lanes_.pid_of(*stream.process);
   std::uint64_t& track = counters_[{pid, loader}];
   if (track == 0) track = file_.counter(process_track(pid), of_loader("queue depth", loader), "batches");

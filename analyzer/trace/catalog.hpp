@@ -190,6 +190,7 @@ class Catalog {
                    std::uint64_t line);
   void define_process(Process& process, const Record& record);
   const Link* nearest_link(const Process& process) const;
+  void define_op(Process& process, const Record& record);
   void define_loader(Process& process, const Record& record);
   void define_imported(const Record& record);
 
