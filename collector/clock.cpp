@@ -1,9 +1,6 @@
 #include "clock.hpp"
 
 #include <ctime>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 namespace lotus::collector {
 namespace {
@@ -18,7 +15,7 @@ std::uint64_t read_ns(clockid_t clock) {
 
 std::uint64_t read_cycles(ClockSource source) {
 #if defined(__x86_64__)
-  if (source == ClockSource::tsc) return __rdtsc();
+  if (source == ClockSource::tsc) return __builtin_ia32_rdtsc();
 #else
   static_cast<void>(source);
 #endif

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <lotus/segment.hpp>
+#include <lotus/segment_places.hpp>
 #include <system_error>
 
 #include "text.hpp"
@@ -33,28 +33,28 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::string temporary_directory() {
-  const std::string set = environment("TMPDIR");
-  return set.starts_with('/') ? set : "/tmp";
-}
-
-// What the usual names end with; see kInitialPidNamespace.
-std::string namespace_suffix() {
+std::uint64_t pid_namespace() {
   struct stat status {};
-  const bool told = stat("/proc/self/ns/pid", &status) == 0;
-  return told && status.st_ino != kInitialPidNamespace ? fmt::format("-{}", status.st_ino) : std::string();
+  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-// The candidates of the traced processes, in their order; all of them may hold segments.
-std::vector<std::string> default_directories() {
-  const std::string suffix = namespace_suffix();
-  const std::string name = fmt::format("lotus-{}{}", geteuid(), suffix);
-  std::vector<std::string> found{"/dev/shm/" + name};
+// The candidates of the traced processes, in their order; all of them may hold segments. `chosen`: the only
+// one, absolute, or empty.
+std::vector<std::string> places_of(const std::string& chosen) {
   const std::string runtime = environment("XDG_RUNTIME_DIR");
-  if (runtime.starts_with('/')) found.push_back(runtime + "/lotus" + suffix);
-  found.push_back(temporary_directory() + "/" + name);
+  const std::string temporary = environment("TMPDIR");
   const std::string home = environment("HOME");
-  if (home.starts_with('/') && home.size() > 1) found.push_back(home + "/.lotus" + suffix);
+  PlaceSettings settings;
+  settings.directory = chosen;
+  settings.runtime = runtime;
+  settings.temporary = temporary;
+  settings.home = home;
+  settings.user = geteuid();
+  settings.pid_namespace = pid_namespace();
+  std::vector<std::string> found;
+  char path[kMaxPlaceBytes + 1];
+  for (int place = 0; place < kSegmentPlaces; ++place)
+    if (segment_place(place, settings, path)) found.emplace_back(path);
   return found;
 }
 
@@ -78,9 +78,9 @@ bool make_absolute(std::string& path) {
 bool add_environment(Options& options, const std::string& directory) {
   std::string chosen = directory.empty() ? environment("LOTUS_DIR") : directory;
   if (!chosen.empty() && !make_absolute(chosen)) return false;
-  options.directories = chosen.empty() ? default_directories() : std::vector<std::string>{chosen};
+  options.directories = places_of(chosen);
   options.log_file = environment("LOTUS_LOG");
-  options.fallback_directory = temporary_directory();
+  options.fallback_directory = temporary_directory(environment("TMPDIR"));
   return options.log_file.empty() || make_absolute(options.log_file);
 }
 

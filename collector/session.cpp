@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <lotus/schema_text.hpp>
 
 #include "clock.hpp"
 #include "names/debuginfod.hpp"
@@ -126,9 +127,8 @@ void Session::restore_stacks(const std::vector<DefinitionBody>& definitions) {
 }
 
 bool Session::start_file() {
-  const std::string schema = schema_text();
   file_->add_packed(frame_header(FrameType::schema, 0),
-                    {reinterpret_cast<const std::uint8_t*>(schema.data()), schema.size()}, packer_);
+                    {reinterpret_cast<const std::uint8_t*>(kSchemaText.data()), kSchemaText.size()}, packer_);
   return file_->write_batch();
 }
 

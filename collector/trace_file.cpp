@@ -20,14 +20,6 @@ static_assert(kIndexBlock * sizeof(IndexEntry) <= kMaxRawFrame);
 
 }  // namespace
 
-FrameHeader frame_header(FrameType type, std::uint32_t process) {
-  FrameHeader header{};
-  header.magic = kFrameMagic;
-  header.type = type;
-  header.process = process;
-  return header;
-}
-
 TraceFile::TraceFile(Fd fd, std::string path, std::uint64_t end, std::vector<IndexEntry> index)
     : fd_(std::move(fd)),
       path_(std::move(path)),

@@ -15,9 +15,6 @@
 
 namespace lotus::collector {
 
-// The 56 bytes of a header with its check filled in; `process` 0: the whole trace.
-FrameHeader frame_header(FrameType type, std::uint32_t process);
-
 class TraceFile {
  public:
   // `end`: where the next frame belongs; all frames before it are described by `index`.

@@ -15,7 +15,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct BatchesOptions {
   std::vector<std::string> traces;
   bool json = false;
   bool csv = false;
@@ -133,7 +133,7 @@ void each_row(const std::string& path, Show show) {
   for (const auto& batch : rows.batches) show(BatchRow{trace, batch, numbering.of(batch.key)});
 }
 
-void print_batches(const Options& options) {
+void print_batches(const BatchesOptions& options) {
   Output out;
   Table table = empty_table();
   JsonWriter json;
@@ -163,7 +163,7 @@ void print_batches(const Options& options) {
 }  // namespace
 
 Run prepare_batches(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BatchesOptions>();
   add_traces(app, options->traces);
   auto* json = app.add_flag("--json", options->json, "a list of objects, times in ns");
   app.add_flag("--csv", options->csv, "comma-separated values, times in ns")->excludes(json);

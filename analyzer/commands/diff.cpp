@@ -11,7 +11,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct DiffOptions {
   std::string before, after;
   bool json = false;
 };
@@ -36,7 +36,7 @@ void drop_functions(Compared& run) {
   for (auto& [name, cost] : run.costs.ops) cost.functions.clear();
 }
 
-void show_diff(const Options& options) {
+void show_diff(const DiffOptions& options) {
   FrameTable frames;
   Compared before = compared(options.before, frames);
   Compared after = compared(options.after, frames);
@@ -58,7 +58,7 @@ void show_diff(const Options& options) {
 }  // namespace
 
 Run prepare_diff(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DiffOptions>();
   app.add_option("BEFORE", options->before, "trace of the first run")->required();
   app.add_option("AFTER", options->after, "trace of the second run")->required();
   app.add_flag("--json", options->json, "one JSON object");

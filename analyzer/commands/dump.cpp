@@ -13,7 +13,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct DumpOptions {
   std::vector<std::string> traces;
   std::vector<std::uint32_t> pids;
   std::vector<std::string> kinds;
@@ -36,7 +36,7 @@ struct Line {
 
 class Dump : public Visitor {
  public:
-  Dump(const Trace& trace, const Options& options, Output& out)
+  Dump(const Trace& trace, const DumpOptions& options, Output& out)
       : trace_(trace), options_(options), out_(out) {}
 
   bool wants_records() const override { return true; }
@@ -64,8 +64,10 @@ class Dump : public Visitor {
   bool wants_stacks() const override { return true; }
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
     if (!wanted(process, record.kind)) return;
-    Line line{trace_.clock.ns(ticks), &process, 0, record.u[0], &record, 0};
-    const Op* op = record.u[1] == 0 ? nullptr : op_of(process, record.u[1]);
+    const std::uint64_t tid = field<Kind::stack_sample, "tid">(record);
+    const std::uint64_t id = field<Kind::stack_sample, "op">(record);
+    Line line{trace_.clock.ns(ticks), &process, 0, tid, &record, 0};
+    const Op* op = id == 0 ? nullptr : op_of(process, id);
     if (op != nullptr) line.op = op->name;
     print(line);
   }
@@ -99,15 +101,16 @@ class Dump : public Visitor {
 
   // As the model does: the record is shown before it takes effect.
   void follow_path(const Stream& stream, const Record& record) {
-    path_ = stream.chunk_path.substr(0, std::min<std::uint64_t>(record.u[0], stream.chunk_path.size()));
-    path_ += record.s[1];
+    const std::uint64_t shared = field<Kind::path, "shared">(record);
+    path_ = stream.chunk_path.substr(0, std::min<std::uint64_t>(shared, stream.chunk_path.size()));
+    path_ += field<Kind::path, "suffix">(record);
     if (path_.size() > kMaxStringInRecord) path_.clear();
   }
 
   static const Op* op_of(const Process& process, std::uint64_t id) { return process.ops.find(id); }
 
   static std::string op_name(const Stream& stream, const Record& record) {
-    const Op* op = op_of(*stream.process, record.u[0]);
+    const Op* op = op_of(*stream.process, field<Kind::op, "def">(record));
     return op == nullptr ? std::string() : op->name;
   }
 
@@ -190,14 +193,14 @@ class Dump : public Visitor {
   }
 
   const Trace& trace_;
-  const Options& options_;
+  const DumpOptions& options_;
   Output& out_;
   std::string path_;
   fmt::memory_buffer line_;
   JsonWriter json_;
 };
 
-void dump(const Options& options, const std::string& path, Output& out) {
+void dump(const DumpOptions& options, const std::string& path, Output& out) {
   Trace trace(path);
   for (const auto& kind : options.kinds)
     if (trace.schema.find(kind) == nullptr)
@@ -211,7 +214,7 @@ void dump(const Options& options, const std::string& path, Output& out) {
 }  // namespace
 
 Run prepare_dump(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DumpOptions>();
   add_traces(app, options->traces);
   app.add_option("--process", options->pids, "only this process; may be repeated")
       ->type_name("PID")

@@ -14,7 +14,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string format = "lotustrace";
   std::string directory;
   std::string prefix = "lotustrace";
@@ -29,7 +29,7 @@ std::string inside_of(const std::string& trace, std::set<std::string>& taken) {
   return name;
 }
 
-void export_logs(const Options& options) {
+void export_logs(const ExportOptions& options) {
   if (options.prefix.empty() || options.prefix.find('/') != std::string::npos)
     throw WrongUsage(
         fmt::format("--prefix {}: begins names of files and may hold no /", escaped(options.prefix)));
@@ -62,7 +62,7 @@ void export_logs(const Options& options) {
 }  // namespace
 
 Run prepare_export(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportOptions>();
   app.add_option("--format", options->format, "lotustrace: the log files of LotusTrace")
       ->check(CLI::IsMember({"lotustrace"}))
       ->capture_default_str();

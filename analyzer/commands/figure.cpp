@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct FigureArguments {
   std::string name;
   std::vector<std::string> traces;
   std::string output;
@@ -26,7 +26,7 @@ struct Options {
   bool force = false;
 };
 
-std::string names() {
+std::string figure_names() {
   std::string text;
   for (const auto& kind : figure_kinds())
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", kind.number, kind.name);
@@ -55,10 +55,10 @@ void check_free(const Targets& targets, bool force) {
           fmt::format("{}: exists; give --force to replace it, or another name", escaped(picture)));
 }
 
-void make_figure(const Options& options) {
+void make_figure(const FigureArguments& options) {
   const FigureKind* kind = find_figure(options.name);
   if (kind == nullptr)
-    throw WrongUsage(fmt::format("{}: no such figure; there are {}", escaped(options.name), names()));
+    throw WrongUsage(fmt::format("{}: no such figure; there are {}", escaped(options.name), figure_names()));
   if (options.output.empty()) throw WrongUsage("-o: names no file");
   const Targets targets = targets_of(options.output);
   check_free(targets, options.force);
@@ -78,8 +78,8 @@ void make_figure(const Options& options) {
 }  // namespace
 
 Run prepare_figure(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
-  app.add_option("NAME", options->name, names())->required();
+  const auto options = std::make_shared<FigureArguments>();
+  app.add_option("NAME", options->name, figure_names())->required();
   add_traces(app, options->traces);
   app.add_option(
          "-o,--output", options->output,

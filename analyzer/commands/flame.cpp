@@ -15,7 +15,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct FlameOptions {
   std::vector<std::string> traces;
   ProfileFilter filter;
   std::string format = "folded";
@@ -24,7 +24,7 @@ struct Options {
   bool force = false;
 };
 
-void show_flame(const Options& options) {
+void show_flame(const FlameOptions& options) {
   FlameBuilder builder(options.everything);
   const auto traces = chosen_traces(options.traces);
   refuse_onto_itself(traces, options.output, "drawn");
@@ -50,7 +50,7 @@ void show_flame(const Options& options) {
 }  // namespace
 
 Run prepare_flame(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FlameOptions>();
   add_traces(app, options->traces);
   add_profile_filter(app, options->filter);
   app.add_option("--format", options->format,

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ImportOptions {
   std::vector<std::string> directories;
   std::string output;
   std::string mapping, counters;
@@ -41,7 +41,7 @@ void check_names(const std::vector<lotustrace::Run>& runs, const lotustrace::Kno
 }
 
 // Of one configuration: -o; of several: files in the directory -o.
-std::vector<std::string> targets_of(const Options& options, const std::vector<lotustrace::Run>& runs) {
+std::vector<std::string> targets_of(const ImportOptions& options, const std::vector<lotustrace::Run>& runs) {
   if (runs.size() == 1) return {options.output};
   std::string names;
   std::map<std::string, std::string> places;  // by name
@@ -69,7 +69,7 @@ std::vector<std::string> targets_of(const Options& options, const std::vector<lo
   return targets;
 }
 
-void check_mapping(const Options& options, const Imported& facts, const std::set<std::string>& ops) {
+void check_mapping(const ImportOptions& options, const Imported& facts, const std::set<std::string>& ops) {
   const auto unknown = unknown_ops(facts.mapped, ops);
   if (unknown.empty()) return;
   std::string known;
@@ -91,7 +91,7 @@ std::string left_out(std::uint64_t lines) {
   return lines > kTold ? fmt::format("{}; the first {} are shown", text, kTold) : text;
 }
 
-void write_run(const Options& options, const lotustrace::Run& run, const Imported& facts,
+void write_run(const ImportOptions& options, const lotustrace::Run& run, const Imported& facts,
                const std::string& target, Output& out) {
   lotustrace::Complaints complaints(say);
   lotustrace::Importer importer(run, options.known, facts, out, complaints);
@@ -107,7 +107,7 @@ void write_run(const Options& options, const lotustrace::Run& run, const Importe
 }
 
 // Not even --force replaces what is read.
-void check_target(const Options& options, const lotustrace::Run& run, const std::string& target) {
+void check_target(const ImportOptions& options, const lotustrace::Run& run, const std::string& target) {
   std::error_code ignored;
   for (const auto& table : {options.mapping, options.counters})
     if (fs::equivalent(table, target, ignored))
@@ -119,14 +119,14 @@ void check_target(const Options& options, const lotustrace::Run& run, const std:
           throw WrongUsage(fmt::format("-o {}: is one of the logs; name another file", escaped(target)));
 }
 
-void import_run(const Options& options, const lotustrace::Run& run, const Imported& facts,
+void import_run(const ImportOptions& options, const lotustrace::Run& run, const Imported& facts,
                 const std::string& target) {
   check_target(options, run, target);
   Output out(target, options.force);
   write_run(options, run, facts, target, out);
 }
 
-void import_logs(const Options& options) {
+void import_logs(const ImportOptions& options) {
   Imported facts;
   if (!options.mapping.empty()) facts.mapped = read_mapping(options.mapping);
   if (!options.counters.empty()) facts.counters = read_counters(options.counters, say);
@@ -141,7 +141,7 @@ void import_logs(const Options& options) {
 }  // namespace
 
 Run prepare_import(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ImportOptions>();
   app.add_option("DIR", options->directories,
                  "directories of LotusTrace logs; those of several configurations make a trace each")
       ->required();

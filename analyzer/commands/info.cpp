@@ -13,7 +13,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct InfoOptions {
   std::vector<std::string> traces;
   bool json = false;
 };
@@ -41,7 +41,7 @@ class RecordCounter : public Visitor {
 }  // namespace
 
 Run prepare_info(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InfoOptions>();
   add_traces(app, options->traces);
   app.add_flag("--json", options->json, "one JSON object per trace");
   return [options] {

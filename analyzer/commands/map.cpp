@@ -15,7 +15,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct MapOptions {
   std::vector<std::string> traces;
   ProfileFilter filter;
   double min_share_percent = 100 * ListingRule{}.min_share;
@@ -33,7 +33,7 @@ void show_imported(const std::vector<MappedFunction>& mapped, bool json, Output&
   out.write(table.text(Terminal::of(out.file())));
 }
 
-void show_map(const Options& options) {
+void show_map(const MapOptions& options) {
   Output out;
   MapBuilder builder;
   std::vector<MappedFunction> imported;
@@ -60,7 +60,7 @@ void show_map(const Options& options) {
 }  // namespace
 
 Run prepare_map(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MapOptions>();
   add_traces(app, options->traces);
   add_profile_filter(app, options->filter);
   app.add_option("--min-share", options->min_share_percent,

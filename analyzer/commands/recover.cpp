@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RecoverOptions {
   std::string trace;
   std::string output;
   bool json = false;
@@ -30,15 +30,15 @@ void refuse_growing(const std::string& path) {
                                escaped(path)));
 }
 
-std::string default_output(const std::string& trace) {
+std::string recovered_path(const std::string& trace) {
   fs::path path(trace);
   const std::string suffix = path.extension() == kTraceSuffix ? path.extension().string() : std::string();
   path.replace_extension();
   return path.string() + ".recovered" + (suffix.empty() ? kTraceSuffix : suffix);
 }
 
-void recover(const Options& options) {
-  const std::string output = options.output.empty() ? default_output(options.trace) : options.output;
+void recover(const RecoverOptions& options) {
+  const std::string output = options.output.empty() ? recovered_path(options.trace) : options.output;
   refuse_onto_itself(options.trace, output, "recovered");
   refuse_growing(options.trace);
   const Source source(options.trace);
@@ -53,7 +53,7 @@ void recover(const Options& options) {
 }  // namespace
 
 Run prepare_recover(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RecoverOptions>();
   app.add_option("TRACE", options->trace,
                  "the damaged trace; it is left as it is; none: the newest *.lotus in the working directory");
   app.add_option("-o,--output", options->output,

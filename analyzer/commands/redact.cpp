@@ -12,21 +12,21 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct RedactOptions {
   std::string trace;
   std::string output;
   std::string key;
   bool force = false;
 };
 
-std::string default_output(const std::string& trace) {
+std::string redacted_path(const std::string& trace) {
   std::filesystem::path path(trace);
   if (path.extension() == kTraceSuffix) path.replace_extension();
   return path.string() + ".redacted" + kTraceSuffix;
 }
 
-void redact(const Options& options) {
-  const std::string output = options.output.empty() ? default_output(options.trace) : options.output;
+void redact(const RedactOptions& options) {
+  const std::string output = options.output.empty() ? redacted_path(options.trace) : options.output;
   refuse_onto_itself(options.trace, output, "redacted");
   const Trace trace(options.trace);
   Hasher hasher(read_key(options.key));
@@ -47,7 +47,7 @@ void redact(const Options& options) {
 }  // namespace
 
 Run prepare_redact(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RedactOptions>();
   app.add_option("TRACE", options->trace, "the trace to copy")->required();
   app.add_option("-o,--output", options->output,
                  "file to write; -: standard output; default: TRACE's name with .redacted.lotus at its end");

@@ -17,7 +17,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::vector<std::string> traces;
   bool json = false;
   bool by_rank = false;
@@ -42,7 +42,7 @@ void print_report(const Findings& findings, bool json) {
   out.close();
 }
 
-void report(const Options& options) {
+void report(const ReportOptions& options) {
   const Traces traces = opened(chosen_traces(options.traces));  // findings refer to them
   Collector collector;
   for (const auto& trace : traces) {
@@ -52,7 +52,7 @@ void report(const Options& options) {
   print_report(collector.take(), options.json);
 }
 
-void report_ranks(const Options& options) {
+void report_ranks(const ReportOptions& options) {
   const Traces traces = opened(chosen_traces(options.traces));
   RankCollector collector;
   for (const auto& trace : traces) {
@@ -70,7 +70,7 @@ void report_ranks(const Options& options) {
   out.close();
 }
 
-void write_page(const Options& options) {
+void write_page(const ReportOptions& options) {
   const auto paths = chosen_traces(options.traces);
   refuse_onto_itself(paths, *options.html, "reported");
   const Traces traces = opened(paths);
@@ -93,7 +93,7 @@ void write_page(const Options& options) {
 }  // namespace
 
 Run prepare_report(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportOptions>();
   add_traces(app, options->traces);
   auto* json = app.add_flag("--json", options->json, "the same facts as one JSON object");
   auto* html = app.add_option("--html", options->html, "write them as a page for the browser, - for stdout")

@@ -13,14 +13,14 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct TableOptions {
   std::string name;
   std::vector<std::string> traces;
   std::string output = "-";
   bool csv = false, json = false, force = false;
 };
 
-std::string names() {
+std::string table_names() {
   std::string text;
   for (const auto& kind : table_kinds()) {
     text += (text.empty() ? "" : ", ") + std::string(kind.name);
@@ -29,14 +29,14 @@ std::string names() {
   return text;
 }
 
-const TableKind& kind_of(const Options& options) {
+const TableKind& kind_of(const TableOptions& options) {
   const TableKind* kind = find_table(options.name);
   if (kind == nullptr)
-    throw WrongUsage(fmt::format("{}: no such table; there are {}", escaped(options.name), names()));
+    throw WrongUsage(fmt::format("{}: no such table; there are {}", escaped(options.name), table_names()));
   return *kind;
 }
 
-void show_table(const Options& options) {
+void show_table(const TableOptions& options) {
   const TableKind& kind = kind_of(options);
   const auto traces = chosen_traces(options.traces);
   refuse_onto_itself(traces, options.output, "tabulated");
@@ -57,8 +57,8 @@ void show_table(const Options& options) {
 }  // namespace
 
 Run prepare_table(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
-  app.add_option("NAME", options->name, names())->required();
+  const auto options = std::make_shared<TableOptions>();
+  app.add_option("NAME", options->name, table_names())->required();
   add_traces(app, options->traces);
   auto* csv = app.add_flag("--csv", options->csv, "comma-separated values");
   app.add_flag("--json", options->json, "a list of objects")->excludes(csv);

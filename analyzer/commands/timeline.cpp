@@ -19,7 +19,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct TimelineOptions {
   std::vector<std::string> traces;
   std::string output;
   std::string profile;
@@ -48,13 +48,13 @@ struct Format {
 };
 constexpr Format kFormats[] = {{"chrome", ".json", chrome_sink}, {"perfetto", ".pftrace", perfetto_sink}};
 
-const Format& format_of(const Options& options) {
+const Format& format_of(const TimelineOptions& options) {
   for (const auto& format : kFormats)
     if (options.format == format.name) return format;
   throw WrongUsage(fmt::format("--format {}: choose chrome or perfetto", escaped(options.format)));
 }
 
-std::string target_of(const Options& options, const std::string& path) {
+std::string target_of(const TimelineOptions& options, const std::string& path) {
   std::string target = options.output.empty() ? path + format_of(options).suffix : options.output;
   std::error_code ignored;
   for (const auto& input : {path, options.profile})
@@ -65,8 +65,8 @@ std::string target_of(const Options& options, const std::string& path) {
 }
 
 // The profile, if one is to be merged; throws where it cannot be.
-std::optional<TorchProfile> profile_for(const Options& options, const Trace& trace, const Reading& reading,
-                                        Lanes& lanes) {
+std::optional<TorchProfile> profile_for(const TimelineOptions& options, const Trace& trace,
+                                        const Reading& reading, Lanes& lanes) {
   if (options.profile.empty()) return std::nullopt;
   std::optional<TorchProfile> profile(options.profile);
   for (const auto& [number, process] : trace.catalog.processes()) lanes.pid_of(*process);
@@ -75,7 +75,7 @@ std::optional<TorchProfile> profile_for(const Options& options, const Trace& tra
   return profile;
 }
 
-void write_timeline(const Options& options, const std::string& path) {
+void write_timeline(const TimelineOptions& options, const std::string& path) {
   Trace trace(path);
   const std::string target = target_of(options, path);
   Lanes lanes;
@@ -99,7 +99,7 @@ void write_timeline(const Options& options, const std::string& path) {
 }  // namespace
 
 Run prepare_timeline(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TimelineOptions>();
   add_traces(app, options->traces);
   app.add_option("-o,--output", options->output, "default: TRACE.json or TRACE.pftrace; - is standard output")
       ->type_name("FILE");

@@ -17,7 +17,7 @@
 namespace lotus::analyzer {
 namespace {
 
-struct Options {
+struct WhatifOptions {
   std::vector<std::string> traces, ops;
   std::string step;
   std::optional<std::uint64_t> loader;
@@ -75,7 +75,7 @@ std::string loaders_of(const std::vector<Recording>& recordings) {
   return list_of(ids);
 }
 
-const Recording& chosen(const std::vector<Recording>& recordings, const Options& options,
+const Recording& chosen(const std::vector<Recording>& recordings, const WhatifOptions& options,
                         const std::string& path) {
   const Recording* found = recordings.empty() ? nullptr : &recordings.front();
   if (options.loader) {
@@ -95,7 +95,7 @@ const Recording& chosen(const std::vector<Recording>& recordings, const Options&
   return *found;
 }
 
-void answer(const Options& options) {
+void answer(const WhatifOptions& options) {
   const auto paths = chosen_traces(options.traces);
   if (paths.size() > 1) throw WrongUsage("whatif replays one trace; name one");
   Question question = options.question;
@@ -122,7 +122,7 @@ void answer(const Options& options) {
 }  // namespace
 
 Run prepare_whatif(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WhatifOptions>();
   Question& question = options->question;
   add_traces(app, options->traces);
   app.add_option("--workers", question.workers, "num_workers")->check(CLI::Range(0, 1024));

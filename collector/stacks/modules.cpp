@@ -1,6 +1,7 @@
 #include "modules.hpp"
 
 #include <algorithm>
+#include <lotus/field.hpp>
 #include <string>
 
 namespace lotus::collector {
@@ -15,22 +16,23 @@ void Modules::define(const Record& record, std::uint64_t ticks, std::uint32_t pi
   if (record.kind == Kind::module) add(record, ticks, pid);
   if (record.kind == Kind::module_gone)
     for (Module& module : modules_)
-      if (module.id == record.u[0] && module.gone == kStill) module.gone = ticks;
+      if (module.id == field<Kind::module_gone, "id">(record) && module.gone == kStill) module.gone = ticks;
   view_until_ = 0;
   view_from_ = 1;
   ++generation_;
 }
 
 void Modules::add(const Record& record, std::uint64_t ticks, std::uint32_t pid) {
-  const std::uint64_t id = record.u[0];
-  const std::uint64_t start = record.u[1];
-  const std::uint64_t end = record.u[2];
-  const std::uint64_t bias = record.u[3];
+  const std::uint64_t id = field<Kind::module, "id">(record);
+  const std::uint64_t start = field<Kind::module, "start">(record);
+  const std::uint64_t end = field<Kind::module, "end">(record);
+  const std::uint64_t bias = field<Kind::module, "bias">(record);
   const bool sound = start < end && end < kCommonSpace && bias <= start && end - bias <= offset_of(~0ull);
   const bool known =
       std::any_of(modules_.begin(), modules_.end(), [&](const Module& module) { return module.id == id; });
   if (!sound || known || modules_.size() >= kMaxModules || binaries_->count() >= kMaxBinaries) return;
-  const BinaryId binary = binaries_->add(std::string(record.s[4]), std::string(record.s[5]), pid);
+  const BinaryId binary = binaries_->add(std::string(field<Kind::module, "path">(record)),
+                                         std::string(field<Kind::module, "build_id">(record)), pid);
   modules_.push_back({id, start, end, ticks, kStill, common_address(binary, 0) - bias, false});
 }
 

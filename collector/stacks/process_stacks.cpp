@@ -1,6 +1,7 @@
 #include "process_stacks.hpp"
 
 #include <algorithm>
+#include <lotus/field.hpp>
 
 namespace lotus::collector {
 namespace {
@@ -21,9 +22,11 @@ void ProcessStacks::define(Bytes records, std::uint64_t base_ticks) {
     if (record.kind == Kind::module || record.kind == Kind::module_gone) {
       modules_.define(record, ticks, pid_);
     } else if (record.kind == Kind::code && codes_.size() < kMaxCodes) {
-      codes_[record.u[0]] = {std::string(record.s[1]), std::string(record.s[2]), record.u[3],
-                             NameSource::python};
-      if (CodeLocation* earlier = code_locations_.find(record.u[0] + 1)) earlier->location = 0;
+      const std::uint64_t id = field<Kind::code, "id">(record);
+      codes_[id] = {std::string(field<Kind::code, "name">(record)),
+                    std::string(field<Kind::code, "file">(record)), field<Kind::code, "line">(record),
+                    NameSource::python};
+      if (CodeLocation* earlier = code_locations_.find(id + 1)) earlier->location = 0;
     }
   }
 }

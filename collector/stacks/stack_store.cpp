@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <lotus/field.hpp>
 
 namespace lotus::collector {
 namespace {
@@ -116,37 +117,70 @@ void StackStore::name(std::uint64_t common_address, const std::vector<NamedFrame
 }
 
 void StackStore::restore(const Record& record) {
-  const auto id = static_cast<std::uint32_t>(record.u[0]);
-  if (record.kind == Kind::binary) {
-    if (!binaries_.restore(id, std::string(record.s[1]), std::string(record.s[2]))) return;
-    last_binary_ = std::max(last_binary_, id);
-    if (record.s[1] == "[unknown]") unknown_ = id;
-  } else if (record.kind == Kind::location) {
-    last_location_ = std::max(last_location_, id);
-    if (record.u[1] == 0) return;
-    const std::uint64_t address = common_address(static_cast<BinaryId>(record.u[1]), record.u[2]);
-    if (!binaries_.contains(address)) return;
-    native_[address].id = id;
-    restored_[id] = address;
-  } else if (record.kind == Kind::stack) {
-    const std::uint64_t key = record.u[1] << 32 | static_cast<std::uint32_t>(record.u[2]);
-    if (key != 0 && stacks_.find(key) == nullptr) stacks_.add({key, id});
-    last_stack_ = std::max(last_stack_, id);
-    recent_.begin_behind(last_stack_);
-  } else if (record.kind == Kind::function) {
-    last_function_ = std::max(last_function_, id);
-    const FunctionName function{std::string(record.s[1]), std::string(record.s[3]), record.u[4],
-                                static_cast<NameSource>(record.u[5])};
-    const std::string key = key_of(function, static_cast<BinaryId>(record.u[2]));
-    functions_.emplace(key, id);
-    if (record.u[2] == 0) restored_python_[id] = key;
-  } else if (record.kind == Kind::frame) {
-    if (const auto native = restored_.find(id); native != restored_.end())
-      native_[native->second].named = true;
-    if (const auto python = restored_python_.find(static_cast<std::uint32_t>(record.u[2]));
-        python != restored_python_.end())
-      python_.emplace(python->second, id);
+  switch (record.kind) {
+    case Kind::binary:
+      return restore_binary(record);
+    case Kind::location:
+      return restore_location(record);
+    case Kind::stack:
+      return restore_stack(record);
+    case Kind::function:
+      return restore_function(record);
+    case Kind::frame:
+      return restore_frame(record);
+    default:
+      return;
   }
+}
+
+void StackStore::restore_binary(const Record& record) {
+  const auto id = static_cast<std::uint32_t>(field<Kind::binary, "id">(record));
+  const std::string_view path = field<Kind::binary, "path">(record);
+  if (!binaries_.restore(id, std::string(path), std::string(field<Kind::binary, "build_id">(record)))) return;
+  last_binary_ = std::max(last_binary_, id);
+  if (path == "[unknown]") unknown_ = id;
+}
+
+void StackStore::restore_location(const Record& record) {
+  const auto id = static_cast<std::uint32_t>(field<Kind::location, "id">(record));
+  const auto binary = static_cast<BinaryId>(field<Kind::location, "binary">(record));
+  last_location_ = std::max(last_location_, id);
+  if (field<Kind::location, "binary">(record) == 0) return;
+  const std::uint64_t address = common_address(binary, field<Kind::location, "offset">(record));
+  if (!binaries_.contains(address)) return;
+  native_[address].id = id;
+  restored_[id] = address;
+}
+
+void StackStore::restore_stack(const Record& record) {
+  const auto id = static_cast<std::uint32_t>(field<Kind::stack, "id">(record));
+  const std::uint64_t key = field<Kind::stack, "parent">(record) << 32 |
+                            static_cast<std::uint32_t>(field<Kind::stack, "location">(record));
+  if (key != 0 && stacks_.find(key) == nullptr) stacks_.add({key, id});
+  last_stack_ = std::max(last_stack_, id);
+  recent_.begin_behind(last_stack_);
+}
+
+void StackStore::restore_function(const Record& record) {
+  const auto id = static_cast<std::uint32_t>(field<Kind::function, "id">(record));
+  last_function_ = std::max(last_function_, id);
+  const FunctionName function{std::string(field<Kind::function, "name">(record)),
+                              std::string(field<Kind::function, "file">(record)),
+                              field<Kind::function, "line">(record),
+                              static_cast<NameSource>(field<Kind::function, "source">(record))};
+  const std::uint64_t binary = field<Kind::function, "binary">(record);
+  const std::string key = key_of(function, static_cast<BinaryId>(binary));
+  functions_.emplace(key, id);
+  if (binary == 0) restored_python_[id] = key;
+}
+
+void StackStore::restore_frame(const Record& record) {
+  const auto location = static_cast<std::uint32_t>(field<Kind::frame, "location">(record));
+  const auto function = static_cast<std::uint32_t>(field<Kind::frame, "function">(record));
+  if (const auto native = restored_.find(location); native != restored_.end())
+    native_[native->second].named = true;
+  if (const auto python = restored_python_.find(function); python != restored_python_.end())
+    python_.emplace(python->second, location);
 }
 
 void StackStore::write(TraceFile& file, Packer& packer, std::uint64_t ticks) const {

@@ -69,6 +69,11 @@ class StackStore {
   std::uint32_t function(const FunctionName& function, BinaryId binary);
   void name_location(LocationId location, BinaryId binary, const std::vector<NamedFrame>& frames);
   StackId child(StackId parent, LocationId location);
+  void restore_binary(const Record& record);
+  void restore_location(const Record& record);
+  void restore_stack(const Record& record);
+  void restore_function(const Record& record);
+  void restore_frame(const Record& record);
 
   Binaries& binaries_;
   // What stays as long as the trace grows has blocks of its own. Among what comes and goes with each process,

@@ -23,6 +23,14 @@ constexpr std::int64_t unzigzag(std::uint64_t v) {
   return static_cast<std::int64_t>(v >> 1) ^ -static_cast<std::int64_t>(v & 1);
 }
 
+// A number as its varint holds it, and back. `type`: of its field, 'u' or 'z'.
+constexpr std::uint64_t coded(char type, std::uint64_t number) {
+  return type == 'z' ? zigzag(static_cast<std::int64_t>(number)) : number;
+}
+constexpr std::uint64_t decoded(char type, std::uint64_t varint) {
+  return type == 'z' ? static_cast<std::uint64_t>(unzigzag(varint)) : varint;
+}
+
 inline std::uint8_t* put_varint(std::uint8_t* out, std::uint64_t value) {
   while (value >= 0x80) {
     *out++ = static_cast<std::uint8_t>(value | 0x80);
@@ -55,10 +63,8 @@ std::uint8_t* put_field(std::uint8_t* out, const T& value) {
     out = put_varint(out, text.size());
     std::memcpy(out, text.data(), text.size());
     return out + text.size();
-  } else if constexpr (Type == 'z') {
-    return put_varint(out, zigzag(static_cast<std::int64_t>(value)));
   } else {
-    return put_varint(out, static_cast<std::uint64_t>(value));
+    return put_varint(out, coded(Type, static_cast<std::uint64_t>(value)));
   }
 }
 
@@ -70,6 +76,10 @@ requires std::is_integral_v<T> || std::is_enum_v<T>
 constexpr std::size_t field_bound(T) { return kMaxVarint; }
 }  // namespace detail
 
+// The fields of a kind's row.
+template <Kind K>
+inline constexpr FieldList kFieldsOf = parse_fields(info(K).fields);
+
 // Upper bound of bytes that encode<K>() writes for these values.
 template <Kind K, class... Values>
 std::size_t encoded_bound(const Values&... values) {
@@ -80,12 +90,11 @@ std::size_t encoded_bound(const Values&... values) {
 // The values must be those of the row, in its order.
 template <Kind K, class... Values>
 std::uint8_t* encode(std::uint8_t* out, std::uint64_t dt, const Values&... values) {
-  static constexpr FieldList kFields = parse_fields(info(K).fields);
-  static_assert(sizeof...(Values) == kFields.count, "give every field of the row, in its order");
+  static_assert(sizeof...(Values) == kFieldsOf<K>.count, "give every field of the row, in its order");
   *out++ = static_cast<std::uint8_t>(K);
   out = put_varint(out, dt);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ((out = detail::put_field<kFields.types[I]>(out, values)), ...);
+    ((out = detail::put_field<kFieldsOf<K>.types[I]>(out, values)), ...);
   }
   (std::make_index_sequence<sizeof...(Values)>{});
   return out;
@@ -117,6 +126,7 @@ constexpr Schema make_schema() {
 }
 inline constexpr Schema kSchema = make_schema();
 
+// Its fields are read by their names, see field.hpp.
 struct Record {
   Kind kind{};
   Shape shape{};
@@ -142,9 +152,8 @@ inline const std::uint8_t* decode(const std::uint8_t* in, const std::uint8_t* en
   for (std::size_t i = 0; in != nullptr && i < row.count; ++i) {
     in = get_varint(in, end, record.u[i]);
     if (in == nullptr) break;
-    if (row.types[i] == 'z') {
-      record.u[i] = static_cast<std::uint64_t>(unzigzag(record.u[i]));
-    } else if (row.types[i] == 's') {
+    record.u[i] = decoded(row.types[i], record.u[i]);
+    if (row.types[i] == 's') {
       const std::uint64_t length = record.u[i];
       if (length > static_cast<std::uint64_t>(end - in)) return nullptr;
       record.s[i] = {reinterpret_cast<const char*>(in), static_cast<std::size_t>(length)};

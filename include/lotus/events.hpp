@@ -1,15 +1,16 @@
 // The event schema: one row per record kind. Everything else that knows record kinds (the enum,
-// the encoder's arity checks, the decoder, `lotus-analyze dump`, the schema frame of a trace file
-// and the table in FORMAT.md) is derived from these rows.
+// the encoder's arity checks, the decoder, fields by name, `lotus-analyze dump` and the schema frame of a
+// trace file) is derived from these rows.
 //
 // A row is ROW(name, code, shape, fields). Codes are never reused. A new field is appended to its
 // row's end; readers take the field list from the schema frame of the file they read, so a record
 // of a later version is decoded, and what is unknown in it is skipped.
 //
-// `fields` is a list of `name:type` separated by spaces. Types:
+// `fields` is a list of `name:type` or `name:type:unit`, separated by spaces. Types:
 //   u  unsigned varint        z  zigzag varint (signed)        s  varint length, then bytes (UTF-8)
+// Units: kUnits. Ticks: clock.hpp. Periods: of sampling. Units do not stand in a file's schema.
 //
-// Times are in ticks (see clock.hpp). Batches are named (iterator, reset, batch): `iterator` counts the
+// Batches are named (iterator, reset, batch): `iterator` counts the
 // DataLoader iterators that a process created, from 1 (0 in a worker process: the process's
 // `worker_link` record says which); `reset` counts how often that iterator started an epoch anew, from
 // 0; `batch` is PyTorch's own index within the epoch, from 0.
@@ -57,31 +58,31 @@ enum class Shape : std::uint8_t {
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
-  ROW(process_cpu,   41, point, "ns:u")             /* CPU time that the process has used so far: at both \
+  ROW(process_cpu,   41, point, "ns:u:ns")          /* CPU time that the process has used so far: at both \
                                                        ends of a `next`, so that its steps are known */ \
-  ROW(bytes,         35, point, "count:u")          /* moved by the innermost open span */          \
-  ROW(cpu,           36, point, "ns:u")             /* thread CPU time of the innermost open span */\
-  ROW(path,          37, point, "shared:u suffix:s")/* file of the open sample: `shared` bytes of the \
+  ROW(bytes,         35, point, "count:u:bytes")    /* moved by the innermost open span */          \
+  ROW(cpu,           36, point, "ns:u:ns")          /* thread CPU time of the innermost open span */\
+  ROW(path,          37, point, "shared:u:bytes suffix:s")  /* file of the open sample: `shared` of the \
                                                        chunk's previous path, then `suffix` */      \
-  ROW(native,        38, point, "hook:u calls:u ticks:u bytes:u")  /* what a native entry point did inside \
+  ROW(native,        38, point, "hook:u calls:u ticks:u:ticks bytes:u:bytes")  /* what a native entry point did inside \
                                                        the innermost open span, nested spans left out */ \
-  ROW(open,          39, point, "kind:u a:u b:u c:u age:u")    /* chunk start: a span that is open, \
+  ROW(open,          39, point, "kind:u a:u b:u c:u age:u:ticks")    /* chunk start: a span that is open, \
                                                        outermost first; redundant unless chunks are \
                                                        missing before; a, b, c: its fields as coded */\
   ROW(no_operators,  42, point, "")                 /* in a fetch: PyTorch's operators are not counted in it */ \
-  ROW(core_wait,     43, point, "ns:u")             /* in a fetch: how long its thread could have run and waited \
+  ROW(core_wait,     43, point, "ns:u:ns")          /* in a fetch: how long its thread could have run and waited \
                                                        for a core (run delay); not of short fetches */ \
-  ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u")  /* only in frames of type `samples`; \
+  ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions ---- */                                                                       \
-  ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u torch:s") \
+  ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
   ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
   ROW(loader,        67, definition, "id:u workers:u prefetch:u batch_size:u pin_memory:u persistent:u in_order:u dataset:s length:z") \
   ROW(iterator,      68, definition, "id:u loader:u")                                               \
   ROW(epoch,         69, definition, "iterator:u reset:u epoch:u")  /* epoch: per loader, from 0 */ \
   ROW(worker_link,   70, definition, "iterator:u worker:u pid:u")                                   \
-  ROW(sampling,      71, definition, "hz:u period_ns:u source:u")   /* asked for; CPU time between samples */ \
+  ROW(sampling,      71, definition, "hz:u:hz period_ns:u:ns source:u")   /* asked for; CPU time between samples */ \
   ROW(module,        72, definition, "id:u start:u end:u bias:u path:s build_id:s")  /* addresses; bias: that \
                                                        of the file's virtual address 0; build_id: hex */ \
   ROW(module_gone,   73, definition, "id:u")        /* unloaded */                                  \
@@ -148,11 +149,17 @@ inline constexpr KindInfo kKinds[] = {
 #undef LOTUS_ROW
 };
 
-// The fields of a row, split: types[i] is 'u', 'z' or 's'.
+// Fields of kinds of shape enter, all of them numbers: a record `open` has room for these.
+inline constexpr std::size_t kMaxSpanFields = 3;
+
+inline constexpr std::string_view kUnits[] = {"ticks", "ns", "ps", "hz", "bytes", "periods"};
+
+// The fields of a row, split: types[i] is 'u', 'z' or 's'; units[i] is empty where the row names none.
 struct FieldList {
   std::size_t count = 0;
   char types[kMaxFields] = {};
   std::string_view names[kMaxFields];
+  std::string_view units[kMaxFields];
   bool valid = true;  // false: malformed text or more than kMaxFields
 };
 
@@ -161,13 +168,16 @@ constexpr FieldList parse_fields(std::string_view text) {
   while (!text.empty()) {
     const auto word = text.substr(0, text.find(' '));
     const auto colon = word.find(':');
-    const bool typed = colon != std::string_view::npos && colon > 0 && colon + 2 == word.size();
+    const bool named = colon != std::string_view::npos && colon > 0 && colon + 2 <= word.size();
+    const auto unit = named ? word.substr(colon + 2) : std::string_view();
+    const bool typed = named && (unit.empty() || (unit[0] == ':' && unit.size() > 1));
     const char type = typed ? word[colon + 1] : '?';
     if ((type != 'u' && type != 'z' && type != 's') || list.count == kMaxFields) {
       list.valid = false;
       return list;
     }
     list.types[list.count] = type;
+    if (!unit.empty()) list.units[list.count] = unit.substr(1);
     list.names[list.count++] = word.substr(0, colon);
     text.remove_prefix(word.size() < text.size() ? word.size() + 1 : word.size());
   }
@@ -181,15 +191,26 @@ constexpr const KindInfo& info(Kind kind) {
 }
 
 namespace detail {
+constexpr bool is_unit(std::string_view unit) {
+  for (const auto known : kUnits)
+    if (unit == known) return true;
+  return unit.empty();
+}
+constexpr bool fields_are_sound(const KindInfo& row) {
+  const FieldList fields = parse_fields(row.fields);
+  for (std::size_t i = 0; i < fields.count; ++i)
+    if (!is_unit(fields.units[i]) || (row.shape == Shape::enter && fields.types[i] == 's')) return false;
+  return fields.valid && (row.shape != Shape::enter || fields.count <= kMaxSpanFields);
+}
 constexpr bool rows_are_sound() {
   for (std::size_t i = 0; i < std::size(kKinds); ++i) {
-    if (kKinds[i].code == 0 || !parse_fields(kKinds[i].fields).valid) return false;
+    if (kKinds[i].code == 0 || !fields_are_sound(kKinds[i])) return false;
     for (std::size_t j = 0; j < i; ++j)
       if (kKinds[i].code == kKinds[j].code || kKinds[i].name == kKinds[j].name) return false;
   }
   return true;
 }
-// A change to any row changes this; writer and collector of one segment must agree on it.
+// A change to any row changes this, but for units; writer and collector of one segment must agree on it.
 constexpr std::uint64_t schema_hash() {
   std::uint64_t hash = 0xcbf29ce484222325;
   const auto mix = [&hash](std::string_view text) {
@@ -199,7 +220,13 @@ constexpr std::uint64_t schema_hash() {
     mix(row.name);
     const char codes[] = {static_cast<char>(row.code), static_cast<char>(row.shape)};
     mix({codes, 2});
-    mix(row.fields);
+    const FieldList fields = parse_fields(row.fields);
+    for (std::size_t i = 0; i < fields.count; ++i) {
+      if (i > 0) mix(" ");
+      mix(fields.names[i]);
+      mix(":");
+      mix({&fields.types[i], 1});
+    }
   }
   return hash;
 }

@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <lotus/clock.hpp>
+#include <lotus/compression.hpp>
 
 namespace lotus {
 
@@ -108,7 +109,6 @@ static_assert(sizeof(ThreadSlot) == 64);
 
 inline constexpr std::size_t kRingAlign = 64;
 enum RingIndex : std::uint32_t { kDefinitionRing = 0, kEventRing = 1, kStackRing = 2 };
-enum class Codec : std::uint8_t { raw = 0, zstd = 1 };
 
 struct alignas(64) RingHeader {
   alignas(64) std::uint64_t head;  // bytes reserved so far, never wraps

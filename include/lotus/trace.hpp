@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <lotus/clock.hpp>
-#include <lotus/segment.hpp>
+#include <lotus/compression.hpp>
 
 namespace lotus {
 
@@ -29,7 +29,7 @@ static_assert(sizeof(FileHeader) == 64);
 inline constexpr std::uint32_t kFrameMagic = 0x4d52464c;  // "LFRM"
 
 enum class FrameType : std::uint8_t {
-  schema = 1,       // text, a line per record kind: "code shape name fields\n"
+  schema = 1,       // text: schema_text.hpp
   process = 2,      // ProcessFrame: a traced process was found
   definitions = 3,  // records of shape `definition`
   chunk = 4,        // records of one thread
@@ -63,6 +63,15 @@ inline constexpr std::uint16_t kSalvaged = 1;  // chunk: open when its process e
 inline constexpr std::uint16_t kLeft = 2;
 inline constexpr std::uint16_t kKilled = 4;
 inline constexpr std::uint32_t kMaxRawFrame = 1u << 26;  // index frames of large traces are split
+
+// The header of a frame of `process`, 0: of the whole trace; all else is to be filled in, `check` last.
+constexpr FrameHeader frame_header(FrameType type, std::uint32_t process) {
+  FrameHeader header{};
+  header.magic = kFrameMagic;
+  header.type = type;
+  header.process = process;
+  return header;
+}
 
 // FNV-1a over the header with `check` = 0. Payloads carry zstd's own checksum.
 constexpr std::uint32_t fnv1a(const unsigned char* bytes, std::size_t size) {

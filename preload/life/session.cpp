@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <lotus/segment_places.hpp>
 #include <lotus/trace.hpp>
 
 #include "life/config.hpp"
@@ -30,39 +31,27 @@ bool usable_directory(const char* path) {
          (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
 }
 
-// The places for segments in order of preference; LOTUS_DIR is the only one where it is set.
-constexpr int kPlaces = 4;
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 bool name_place(int place, char (&path)[kPathBytes]) {
-  const char* temporary = std::getenv("TMPDIR");
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  if (config.directory != nullptr) {
-    char here[kPathBytes] = "";
-    if (config.directory[0] != '/' && getcwd(here, sizeof here) == nullptr) return false;
-    std::snprintf(path, sizeof path, "%.1000s%s%.1000s", here, *here != '\0' ? "/" : "", config.directory);
-    return place == 0;
-  }
-  char suffix[32] = "";
-  if (const std::uint64_t inode = container(); inode != 0)
-    std::snprintf(suffix, sizeof suffix, "-%llu", static_cast<unsigned long long>(inode));
-  if (place == 0) {
-    std::snprintf(path, sizeof path, "/dev/shm/lotus-%u%s", geteuid(), suffix);
-  } else if (place == 1) {
-    std::snprintf(path, sizeof path, "%.1900s/lotus%s", runtime == nullptr ? "" : runtime, suffix);
-    return runtime != nullptr && *runtime != '\0';
-  } else if (place == 2) {
-    const bool given = temporary != nullptr && *temporary != '\0';
-    std::snprintf(path, sizeof path, "%.1900s/lotus-%u%s", given ? temporary : "/tmp", geteuid(), suffix);
-  } else {
-    // On a disk, but others cannot take this name before us, as they can in shared directories.
-    const char* home = std::getenv("HOME");
-    std::snprintf(path, sizeof path, "%.1900s/.lotus%s", home == nullptr ? "" : home, suffix);
-    return home != nullptr && home[0] == '/' && home[1] != '\0';
-  }
-  return true;
+  char here[kPathBytes] = "";
+  PlaceSettings settings;
+  if (config.directory != nullptr) settings.directory = config.directory;
+  if (config.directory != nullptr && !is_absolute(config.directory) && getcwd(here, sizeof here) != nullptr)
+    settings.working_directory = here;
+  settings.runtime = environment("XDG_RUNTIME_DIR");
+  settings.temporary = environment("TMPDIR");
+  settings.home = environment("HOME");
+  settings.user = geteuid();
+  settings.pid_namespace = pid_namespace();
+  return segment_place(place, settings, path);
 }
 
 bool choose_directory(int first) {
-  for (int place = first; place < kPlaces; ++place) {
+  for (int place = first; place < kSegmentPlaces; ++place) {
     char path[kPathBytes];
     if (!name_place(place, path) || !usable_directory(path)) continue;
     std::memcpy(session.directory, path, sizeof path);
@@ -81,7 +70,7 @@ bool choose_directory(int first) {
 }
 
 bool read_header(std::uint32_t pid, std::uint64_t start_time, SegmentHeader& header) {
-  for (int place = 0; place < kPlaces; ++place) {
+  for (int place = 0; place < kSegmentPlaces; ++place) {
     char directory[kPathBytes];
     char path[kPathBytes];
     char bytes[sizeof(SegmentHeader) + 1];
@@ -193,8 +182,8 @@ void name_output() {
                 asked_for ? "LOTUS_OUTPUT=" : "", session.output,
                 special ? "it is not a plain file" : std::strerror(errno),
                 asked_for ? "" : "; set LOTUS_OUTPUT");
-  const char* temporary = std::getenv("TMPDIR");
-  default_file(session.output, temporary != nullptr && *temporary != '\0' ? temporary : "/tmp");
+  // NUL-terminated: the variable's whole value, or a literal.
+  default_file(session.output, temporary_directory(environment("TMPDIR")).data());
 }
 
 }  // namespace

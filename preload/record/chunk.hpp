@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <lotus/codec.hpp>
+#include <lotus/field.hpp>
 
 #include "record/native_totals.hpp"
 #include "record/process.hpp"
@@ -18,10 +18,10 @@ inline constexpr std::uint32_t kMaxSpans = 64;  // nesting; deeper spans are cou
 struct alignas(64) OpenSpan {
   Kind kind;
   bool cpu_measured;
-  std::uint64_t fields[3];
-  std::uint64_t start;      // ticks
-  std::uint64_t cpu_start;  // ns, if cpu_measured
-  std::uintptr_t entry;     // op: the stack address below which its frames lie, 0 unknown
+  std::uint64_t fields[kMaxSpanFields];  // coded
+  std::uint64_t start;                   // ticks
+  std::uint64_t cpu_start;               // ns, if cpu_measured
+  std::uintptr_t entry;                  // op: the stack address below which its frames lie, 0 unknown
 };
 
 // A thread that records. Lives in static storage, one per slot of the segment. What each record needs stands

@@ -81,7 +81,8 @@ void mark_entry(const Span& span, std::uintptr_t entry) {
 OpenOperation innermost_operation(const Thread& thread) {
   for (std::uint32_t depth = __atomic_load_n(&thread.depth, __ATOMIC_ACQUIRE); depth-- > 0;)
     if (thread.spans[depth].kind == Kind::op)
-      return {static_cast<std::uint32_t>(thread.spans[depth].fields[0]), thread.spans[depth].entry};
+      return {static_cast<std::uint32_t>(field<Kind::op, "def">(thread.spans[depth].fields)),
+              thread.spans[depth].entry};
   return {};
 }
 

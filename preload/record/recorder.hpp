@@ -32,7 +32,7 @@ void forget_parent();
 // Opens a span. `now`: its start; leave it out for the present.
 template <Kind K, class... Values>
 inline Span enter_at(Thread& thread, std::uint64_t now, Values... values) {
-  static_assert(info(K).shape == Shape::enter && sizeof...(Values) <= 3);
+  static_assert(info(K).shape == Shape::enter);
   const Span span{process.generation, thread.depth};
   if (thread.depth == kMaxSpans) [[unlikely]] {
     detail::drop_span();
@@ -45,8 +45,8 @@ inline Span enter_at(Thread& thread, std::uint64_t now, Values... values) {
   open.start = now;
   open.entry = 0;
   std::size_t i = 0;
-  ((open.fields[i++] = static_cast<std::uint64_t>(values)), ...);
-  for (; i < 3; ++i) open.fields[i] = 0;
+  ((open.fields[i] = coded(kFieldsOf<K>.types[i], static_cast<std::uint64_t>(values)), ++i), ...);
+  for (; i < kMaxSpanFields; ++i) open.fields[i] = 0;
   __atomic_signal_fence(__ATOMIC_RELEASE);  // the sampler's signal may come between any two lines
   ++thread.depth;
   detail::append<K>(thread, now, values...);

@@ -6,10 +6,6 @@
 #include <cstdint>
 #include <lotus/clock.hpp>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 #include "system/hot.hpp"
 
 namespace lotus {
@@ -26,7 +22,7 @@ inline std::uint64_t clock_ns(clockid_t clock) {
 [[gnu::always_inline]] inline std::uint64_t ticks_now() {
 #if defined(__x86_64__)
   if (clock_source == ClockSource::tsc) [[likely]]
-    return __rdtsc() >> kTickShift;
+    return __builtin_ia32_rdtsc() >> kTickShift;
 #endif
   return clock_ns(CLOCK_MONOTONIC) >> kTickShift;
 }

@@ -50,7 +50,7 @@ Bytes garbage(std::uint64_t seed) {
   made.worker(1, 0);
   for (std::uint64_t sequence = 1; sequence < 6; ++sequence) {
     for (const FrameType type : {FrameType::chunk, FrameType::definitions, FrameType::samples}) {
-      FrameHeader head = TraceWriter::head_of(type, static_cast<std::uint32_t>(random() % 4));
+      FrameHeader head = frame_header(type, static_cast<std::uint32_t>(random() % 4));
       head.stream = 1 + static_cast<std::uint32_t>(random() % 2);
       head.sequence = sequence;
       head.base_ticks = random() % 4 == 0 ? random() : at(1);

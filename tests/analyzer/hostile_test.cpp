@@ -71,7 +71,7 @@ void survives(const std::string& name, const Bytes& bytes) {
 }
 
 FrameHeader head_of(FrameType type, std::uint32_t process, std::uint64_t sequence = 1) {
-  FrameHeader head = TraceWriter::head_of(type, process);
+  FrameHeader head = frame_header(type, process);
   head.stream = 1;
   head.sequence = sequence;
   head.base_ticks = at(1);

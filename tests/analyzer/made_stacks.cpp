@@ -67,7 +67,7 @@ void MadeStacks::sample(std::uint64_t op, std::uint64_t stack, std::uint64_t fla
 }
 
 void MadeStacks::flush(std::uint32_t process, double ms) {
-  FrameHeader head = TraceWriter::head_of(FrameType::samples, process);
+  FrameHeader head = frame_header(FrameType::samples, process);
   head.base_ticks = at(ms);
   head.events = std::exchange(samples_, 0);
   trace_.frame(head, std::exchange(body_, {}));

@@ -124,7 +124,7 @@ TEST_CASE("a frame that promises more than it may is not believed") {
   for (const bool header_lies : {false, true}) {
     MadeTrace made;
     const std::uint32_t worker = made.worker(1, 0);
-    FrameHeader head = TraceWriter::head_of(FrameType::chunk, worker);
+    FrameHeader head = frame_header(FrameType::chunk, worker);
     head.stream = 1;
     head.sequence = 1;
     const std::size_t at = made.bytes.size();

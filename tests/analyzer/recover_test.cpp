@@ -68,7 +68,7 @@ Bytes run(bool with_index = true) {
                               piece.header.events,
                               piece.header.type,
                               {}});
-    made.frame(TraceWriter::head_of(FrameType::index, 0), body);
+    made.frame(frame_header(FrameType::index, 0), body);
   }
   made.trailer(pair_at(101));
   return made.bytes;
@@ -287,7 +287,7 @@ TEST_CASE(
   text.erase(begin, text.find('\n', row) + 1 - begin);
   MadeTrace made;
   made.bytes = run();
-  made.frame(TraceWriter::head_of(FrameType::schema, 0), Bytes(text.begin(), text.end()));
+  made.frame(frame_header(FrameType::schema, 0), Bytes(text.begin(), text.end()));
   const Recovered result = recover(made.bytes);
   CHECK(result.fetches == 0);
   CHECK(result.gone() == kAll);

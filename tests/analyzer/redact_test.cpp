@@ -167,10 +167,10 @@ TEST_CASE("texts of record kinds that are not known are hashed") {
   MadeTrace made;
   const std::string schema =
       "200 definition letter content:s\n8 enter fetch iterator:u reset:u batch:u\n1 leave leave\n";
-  made.frame(TraceWriter::head_of(FrameType::schema, 0), Bytes(schema.begin(), schema.end()));
+  made.frame(frame_header(FrameType::schema, 0), Bytes(schema.begin(), schema.end()));
   Bytes body{200, 0, 6};
   for (const char* c = kSecret; *c != '\0'; ++c) body.push_back(static_cast<std::uint8_t>(*c));
-  made.frame(TraceWriter::head_of(FrameType::definitions, 1), body);
+  made.frame(frame_header(FrameType::definitions, 1), body);
   made.close();
   // Two frames of definitions are of kinds that this file's schema has not.
   CHECK(unpacked(redacted(made.bytes, "key", 2)->path()).find(kSecret) == std::string::npos);
@@ -178,7 +178,7 @@ TEST_CASE("texts of record kinds that are not known are hashed") {
 
 TEST_CASE("damaged frames and those of unknown types are left out") {
   MadeTrace made;
-  made.frame(TraceWriter::head_of(static_cast<FrameType>(77), 1), Bytes{'s', '3', 'c', 'r', 'e', 't'});
+  made.frame(frame_header(static_cast<FrameType>(77), 1), Bytes{'s', '3', 'c', 'r', 'e', 't'});
   made.define<Kind::op_def>(1, at(0), 1, OpRole::loader, "Loader", "q", "s3cret", 7);
   made.bytes[made.bytes.size() - 3] ^= 0xff;
   made.close();

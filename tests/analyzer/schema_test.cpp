@@ -1,6 +1,8 @@
 // Files of other revisions: more fields, fewer fields, unknown kinds.
 #include <doctest/doctest.h>
 
+#include <lotus/schema_text.hpp>
+
 #include "made_trace.hpp"
 #include "reading/trace/schema.hpp"
 
@@ -11,7 +13,7 @@ using namespace lotus::analyzer::test;
 namespace {
 
 void append_schema(MadeTrace& made, const std::string& text) {
-  made.frame(TraceWriter::head_of(FrameType::schema, 0), Bytes(text.begin(), text.end()));
+  made.frame(frame_header(FrameType::schema, 0), Bytes(text.begin(), text.end()));
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -21,7 +23,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 void append_chunk(MadeTrace& made, std::uint32_t process, const Bytes& body) {
-  FrameHeader head = TraceWriter::head_of(FrameType::chunk, process);
+  FrameHeader head = frame_header(FrameType::chunk, process);
   head.stream = 1;
   head.sequence = 1;
   head.base_ticks = at(0);
@@ -39,6 +41,11 @@ TEST_CASE("the built-in table survives its own text") {
   CHECK(read.fields(Kind::fetch) == std::vector<std::string>{"iterator", "reset", "batch"});
   CHECK(*read.find("path") == Kind::path);
   CHECK(read.find("nothing") == nullptr);
+}
+
+TEST_CASE("the text of the built-in table is the contract's, without units") {
+  CHECK(FileSchema().text() == kSchemaText);
+  CHECK(kSchemaText.find("\n36 point cpu ns:u\n") != std::string_view::npos);
 }
 
 TEST_CASE("a text without a single row changes nothing") {

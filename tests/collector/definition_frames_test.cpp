@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <lotus/field.hpp>
 #include <lotus/trace.hpp>
 #include <random>
 #include <utility>
@@ -30,7 +31,7 @@ void read_body(const DefinitionBody& body, Seen& seen) {
   Record record;
   while ((at = decode(at, end, record)) != nullptr) {
     ticks += record.dt;
-    seen.emplace_back(ticks, record.u[0]);
+    seen.emplace_back(ticks, field<Kind::iterator, "id">(record));
     ++events;
   }
   CHECK(events == body.events);

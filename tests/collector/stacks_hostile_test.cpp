@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <lotus/field.hpp>
 #include <random>
 
 #include "log.hpp"
@@ -201,9 +202,9 @@ TEST_CASE("a restored location in a binary that was never defined needs no name"
       if (binary == 1 && offset == 4096) continue;  // inside
       Record location{};
       location.kind = Kind::location;
-      location.u[0] = ++id;
-      location.u[1] = binary;
-      location.u[2] = offset;
+      location.u[kPlaceOf<Kind::location, "id">] = ++id;
+      location.u[kPlaceOf<Kind::location, "binary">] = binary;
+      location.u[kPlaceOf<Kind::location, "offset">] = offset;
       fixture.stacks.store.restore(location);
     }
   CHECK(fixture.stacks.store.unnamed().empty());

@@ -124,7 +124,7 @@ Bytes small_trace(Codec codec) {
     if (batch == 0) main.flush();
   }
   main.flush();
-  FrameHeader samples = analyzer::TraceWriter::head_of(FrameType::samples, number);
+  FrameHeader samples = frame_header(FrameType::samples, number);
   samples.base_ticks = at(3);
   samples.events = 1;
   analyzer::Bytes body(64);

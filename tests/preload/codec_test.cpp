@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include <lotus/codec.hpp>
+#include <lotus/field.hpp>
 
 using namespace lotus;
 
@@ -38,10 +38,10 @@ TEST_CASE("a record of each field type comes back, and none of its prefixes does
   CHECK(record.kind == Kind::op_def);
   CHECK(record.shape == Shape::definition);
   CHECK(record.dt == 77);
-  CHECK(record.u[0] == 3);
-  CHECK(record.s[2] == name);
-  CHECK(record.s[4].empty());
-  CHECK(record.u[5] == 12);
+  CHECK(field<Kind::op_def, "id">(record) == 3);
+  CHECK(field<Kind::op_def, "name">(record) == name);
+  CHECK(field<Kind::op_def, "file">(record).empty());
+  CHECK(field<Kind::op_def, "line">(record) == 12);
   for (const std::uint8_t* cut = bytes; cut < end; ++cut) CHECK(decode(bytes, cut, record) == nullptr);
 }
 
@@ -53,8 +53,18 @@ TEST_CASE("signed fields keep their sign") {
     const std::uint8_t* end = encode<Kind::sample>(bytes, 0, index);
     Record record;
     REQUIRE(decode(bytes, end, record) == end);
-    CHECK(record.z(0) == index);
+    CHECK(field<Kind::sample, "index">(record) == index);
   }
+}
+
+TEST_CASE("fields stand where their rows say, with their units") {
+  static_assert(kPlaceOf<Kind::loader, "id"> == 0 && kPlaceOf<Kind::loader, "length"> == 8);
+  static_assert(kTypeOf<Kind::loader, "dataset"> == 's' && kTypeOf<Kind::loader, "length"> == 'z');
+  static_assert(kFieldsOf<Kind::native>.units[kPlaceOf<Kind::native, "ticks">] == "ticks");
+  static_assert(kFieldsOf<Kind::native>.units[kPlaceOf<Kind::native, "calls">].empty());
+  CHECK(parse_fields("took:u:ns name:s").valid);
+  for (const char* text : {"took:u:", "took:uns", "took::ns", ":u:ns", "took:x:ns"})
+    CHECK_FALSE(parse_fields(text).valid);
 }
 
 TEST_CASE("a string that claims to be longer than the bytes is refused") {

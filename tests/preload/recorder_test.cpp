@@ -100,7 +100,7 @@ TEST_CASE("everything that was recorded is in the chunks, in order, whatever the
       for (const auto& chunk : drain()) {
         in_order = in_order && chunk.header.sequence == ++sequence;
         for (const auto& record : records_of(chunk.bytes)) {
-          if (record.kind == Kind::op) in_order = in_order && record.u[0] == next++;
+          if (record.kind == Kind::op) in_order = in_order && field<Kind::op, "def">(record) == next++;
           leaves += record.kind == Kind::leave;
         }
       }
@@ -150,9 +150,13 @@ TEST_CASE("a chunk begins with the spans that are open") {
     EXPECT(chunks.size() == 2);
     const auto records = records_of(chunks[1].bytes);
     EXPECT(records.size() == 4);
-    EXPECT(records[0].kind == Kind::open && records[0].u[0] == static_cast<std::uint64_t>(Kind::fetch));
-    EXPECT(records[0].u[1] == 1 && records[0].u[2] == 2 && records[0].u[3] == 3);
-    EXPECT(records[1].kind == Kind::open && records[1].u[0] == static_cast<std::uint64_t>(Kind::sample));
+    const auto opens = [&](std::size_t i, Kind kind) {
+      return records[i].kind == Kind::open &&
+             field<Kind::open, "kind">(records[i]) == static_cast<std::uint64_t>(kind);
+    };
+    EXPECT((opens(0, Kind::fetch) && field<Kind::open, "a">(records[0]) == 1));
+    EXPECT((field<Kind::open, "b">(records[0]) == 2 && field<Kind::open, "c">(records[0]) == 3));
+    EXPECT((opens(1, Kind::sample) && unzigzag(field<Kind::open, "a">(records[1])) == -1));
     EXPECT(records[2].kind == Kind::leave && records[3].kind == Kind::leave_error);
     EXPECT(chunks[1].header.events == 2);  // what repeats is not counted
     return true;
@@ -203,8 +207,9 @@ TEST_CASE("paths are front-coded against the chunk's previous path") {
     const auto chunks = drain();
     const auto records = records_of(chunks.at(0).bytes);
     EXPECT(records.size() == 4);
-    EXPECT(records[1].u[0] == 0 && records[1].s[1] == first);
-    EXPECT(first.substr(0, records[2].u[0]) + std::string(records[2].s[1]) == second);
+    const auto suffix = [&](std::size_t i) { return std::string(field<Kind::path, "suffix">(records[i])); };
+    EXPECT((field<Kind::path, "shared">(records[1]) == 0 && suffix(1) == first));
+    EXPECT((first.substr(0, field<Kind::path, "shared">(records[2])) + suffix(2) == second));
     return true;
   });
 }
@@ -218,13 +223,13 @@ TEST_CASE("slots of threads that ended are used again, and their last chunks are
     std::map<std::uint32_t, std::uint64_t> operations;  // by stream
     for (const auto& chunk : drain())
       for (const auto& record : records_of(chunk.bytes))
-        if (record.kind == Kind::op) operations[chunk.header.stream] = record.u[0];
+        if (record.kind == Kind::op) operations[chunk.header.stream] = field<Kind::op, "def">(record);
     const auto& header = *process.segment.header;
     for (std::uint32_t i = 0; i < header.slot_count; ++i) {  // what a collector salvages at the end
       const ThreadSlot& slot = process.segment.slots[i];
       const std::string bytes(reinterpret_cast<const char*>(process.segment.chunk_of(i)), slot.used);
       for (const auto& record : records_of(bytes))
-        if (record.kind == Kind::op) operations[slot.stream] = record.u[0];
+        if (record.kind == Kind::op) operations[slot.stream] = field<Kind::op, "def">(record);
     }
     std::set<std::uint64_t> distinct;
     for (const auto& [stream, operation] : operations) distinct.insert(operation);

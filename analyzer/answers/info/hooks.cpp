@@ -1,18 +1,19 @@
 #include "answers/info/hooks.hpp"
 
+#include <lotus/field.hpp>
 #include <nlohmann/json.hpp>
 
 namespace lotus::analyzer {
 
 void HookTotals::add(std::uint32_t process, const Record& record) {
-  const auto& u = record.u;
   if (record.kind == Kind::hook) {
-    names_[{process, u[0]}] = {std::string(record.s[1]), std::string(record.s[2])};
+    names_[{process, field<Kind::hook, "id">(record)}] = {std::string(field<Kind::hook, "name">(record)),
+                                                          std::string(field<Kind::hook, "library">(record))};
   } else if (record.kind == Kind::native) {
-    Total& total = totals_[{process, u[0]}];
-    total.calls += u[1];
-    total.ticks += u[2];
-    total.bytes += u[3];
+    Total& total = totals_[{process, field<Kind::native, "hook">(record)}];
+    total.calls += field<Kind::native, "calls">(record);
+    total.ticks += field<Kind::native, "ticks">(record);
+    total.bytes += field<Kind::native, "bytes">(record);
   }
 }
 

@@ -128,15 +128,16 @@ void Recorder::on_op(const Span& span) {
 
 void Recorder::on_fetch(const Span& span) {
   auto times = running(span.stream).take();
-  const auto& fields = span.data.fields;
   const Process* training = span.stream.process;
-  std::uint64_t iterator = fields[0];
+  std::uint64_t iterator = field<Kind::fetch, "iterator">(span.data);
   if (iterator == 0 && training->worker_of) {
     iterator = training->worker_of->iterator;
     training = training->worker_of->training;
   }
-  RawBatch* const row =
-      iterator == 0 ? nullptr : batch_of(epoch_of(*training, iterator, fields[1]), fields[2]);
+  RawBatch* const row = iterator == 0
+                            ? nullptr
+                            : batch_of(epoch_of(*training, iterator, field<Kind::fetch, "reset">(span.data)),
+                                       field<Kind::fetch, "batch">(span.data));
   if (row != nullptr) {
     row->ops = std::move(times);
     if (span.data.has_cpu) row->cpu_ns = span.data.cpu_ns;
@@ -146,11 +147,14 @@ void Recorder::on_fetch(const Span& span) {
 
 void Recorder::on_point(const Stream& stream, const Record& record, std::uint64_t) {
   if (record.kind == Kind::received)
-    epoch_of(*stream.process, record.u[0], record.u[1]).received = record.u[2];
+    epoch_of(*stream.process, field<Kind::received, "iterator">(record),
+             field<Kind::received, "reset">(record))
+        .received = field<Kind::received, "batch">(record);
 }
 
 void Recorder::on_get(const Span& span) {
-  RawEpoch& epoch = epoch_of(*span.stream.process, span.data.fields[0], span.data.fields[1]);
+  RawEpoch& epoch = epoch_of(*span.stream.process, field<Kind::get, "iterator">(span.data),
+                             field<Kind::get, "reset">(span.data));
   const bool waiting = span.parent != nullptr && span.parent->kind == Kind::wait;
   if (waiting) epoch.get += static_cast<double>(trace_->clock.duration_ns(span.ticks()));
   if (epoch.received != kUnknown) {
@@ -160,7 +164,8 @@ void Recorder::on_get(const Span& span) {
 }
 
 void Recorder::on_next(const Span& span) {
-  RawEpoch& epoch = epoch_of(*span.stream.process, span.data.fields[0], span.data.fields[1]);
+  RawEpoch& epoch = epoch_of(*span.stream.process, field<Kind::next, "iterator">(span.data),
+                             field<Kind::next, "reset">(span.data));
   const auto took = static_cast<double>(trace_->clock.duration_ns(span.ticks()));
   const std::uint64_t before = span.data.process_cpu_before;
   const auto step = epoch.iteration.add(span);

@@ -1,8 +1,9 @@
 #include "answers/report/collector.hpp"
 
-#include "answers/report/cut_short.hpp"
-
 #include <algorithm>
+
+#include "answers/report/cut_short.hpp"
+#include "reading/model/batches.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -112,7 +113,7 @@ void Collector::on_sample(const Span& span) {
 }
 
 void Collector::keep_slow(const Span& span, std::int64_t took) {
-  SlowSample sample{static_cast<std::int64_t>(span.data.fields[0]), {}, took, span.stream.process->pid, {}};
+  SlowSample sample{field<Kind::sample, "index">(span.data), {}, took, span.stream.process->pid, {}};
   sample.first = span.is_workers_first();
   if (span.data.has_path) sample.path = span.stream.sample_path;
   if (span.data.op != nullptr) sample.op = span.data.op->name;
@@ -137,9 +138,8 @@ void Collector::on_fetch(const Span& span) {
   }
   if (span.data.core_wait_ns != kUnknown)
     findings_.core_wait.add(static_cast<double>(span.data.core_wait_ns), static_cast<double>(took));
-  const bool by_training = span.data.fields[0] != 0;
-  if (by_training) {
-    loader_of(process, span.data.fields[0]).fetch.add(took);
+  if (is_by_training(span.data)) {
+    loader_of(process, field<Kind::fetch, "iterator">(span.data)).fetch.add(took);
     return;
   }
   if (process.worker_of) loader_of(*process.worker_of->training, process.worker_of->iterator).fetch.add(took);
@@ -155,12 +155,12 @@ void Collector::on_next(const Span& span) {
   const auto step = loop.add(span);
   if (!step) return;
   findings_.train_step.add(ns(*step));
-  loader_of(*span.stream.process, span.data.fields[0]).train_step.add(ns(*step));
+  loader_of(*span.stream.process, field<Kind::next, "iterator">(span.data)).train_step.add(ns(*step));
 }
 
 void Collector::on_worker_loop(const Stream& stream, const OpenSpan& span, std::uint64_t end) {
   WorkerFinding& worker = worker_of(*stream.process);
-  worker.id = static_cast<std::int64_t>(span.fields[0]);
+  worker.id = static_cast<std::int64_t>(field<Kind::worker_loop, "worker">(span));
   worker.life += static_cast<double>(ns({span.start, end}));
 }
 
@@ -173,10 +173,12 @@ void Collector::on_open_span(const Stream& stream, const OpenSpan& span, std::si
 
 void Collector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   recorder_.on_point(stream, record, ticks);
-  if (record.kind != Kind::received || record.u[4] == kUnknown) return;  // imported ones may not say it
+  if (record.kind != Kind::received) return;
+  const std::uint64_t outstanding = field<Kind::received, "outstanding">(record);
+  if (outstanding == kUnknown) return;  // imported ones may not say it
   ++findings_.queue_samples;
-  findings_.queue_sum += static_cast<double>(record.u[4]);
-  findings_.queue_most = std::max(findings_.queue_most, record.u[4]);
+  findings_.queue_sum += static_cast<double>(outstanding);
+  findings_.queue_most = std::max(findings_.queue_most, outstanding);
 }
 
 void Collector::on_batch(const Batch& batch) {

@@ -40,9 +40,9 @@ void add_cut_short(const Trace& trace, const Stream& stream, Findings& findings)
   cut.process = &process;
   cut.name = name_of(stream.stack.back());
   for (const OpenSpan& span : stream.stack) {
-    if (span.kind == Kind::fetch) cut.batch = span.fields[2];
-    if (span.kind == Kind::put) cut.batch = span.fields[0];
-    if (span.kind == Kind::sample) cut.index = static_cast<std::int64_t>(span.fields[0]);
+    if (span.kind == Kind::fetch) cut.batch = field<Kind::fetch, "batch">(span);
+    if (span.kind == Kind::put) cut.batch = field<Kind::put, "batch">(span);
+    if (span.kind == Kind::sample) cut.index = field<Kind::sample, "index">(span);
     if (span.kind == Kind::sample && span.has_path) cut.path = stream.sample_path;
   }
   cut.at_most = static_cast<double>(trace.clock.between(stream.stack.back().start, process.end->seen.ticks));

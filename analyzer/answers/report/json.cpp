@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "answers/report/report.hpp"
+#include "answers/report/shares.hpp"
 #include "answers/report/verdict.hpp"
 #include "reading/trace/loader_facts.hpp"
 #include "text/json_number.hpp"
@@ -159,25 +160,27 @@ Json batches_json(const Findings& f) {
   return json;
 }
 
+void add_shares(Json& json, std::string_view part, const Findings& f) {
+  for (const Share& share : shares())
+    if (share.part == part) json[std::string(share.key)] = number_or_null(share.percent(f));
+}
+
 Json wait_json(const Findings& f) {
-  const std::uint64_t n = f.wait.count();
-  return {{"count", n},
-          {"total_s", f.wait.sum() / kNsPerS},
-          {"stall_percent", percent_or_null(f.wait.sum(), f.wall)},
-          {"out_of_order", f.out_of_order},
-          {"out_of_order_percent", percent_or_null(f.out_of_order, n)},
-          {"over_500ms_percent", percent_or_null(f.wait_over_500ms, n)},
-          {"over_1ms_percent", percent_or_null(f.wait_over_1ms, n)},
-          {"under_1ms_in_order_percent", percent_or_null(f.wait_under_1ms_in_order, n)},
-          {"ms", stats_of(f.wait)}};
+  // A key keeps the place where it stands first: the share of the stall stands before the count.
+  Json json = {{"count", f.wait.count()},
+               {"total_s", f.wait.sum() / kNsPerS},
+               {"stall_percent", nullptr},
+               {"out_of_order", f.out_of_order}};
+  add_shares(json, "wait", f);
+  json["ms"] = stats_of(f.wait);
+  return json;
 }
 
 Json delay_json(const Findings& f) {
-  const std::uint64_t n = f.delay.count();
-  return {{"count", n},
-          {"over_500ms_percent", percent_or_null(f.delay_over_500ms, n)},
-          {"under_250ms_percent", percent_or_null(f.delay_under_250ms, n)},
-          {"ms", stats_of(f.delay)}};
+  Json json = {{"count", f.delay.count()}};
+  add_shares(json, "delay", f);
+  json["ms"] = stats_of(f.delay);
+  return json;
 }
 
 Json loader_json(const LoaderFinding& finding) {
@@ -239,7 +242,7 @@ Json report_json(const Findings& f) {
   json["ops"] = list_of(f.ops, [&](const auto& op) { return op_json(op, f); });
   json["outside_ops_s"] = f.outside_ops / kNsPerS;
   json["outside_ops_cpu_s"] = number_or_null(cpu_outside_ops(f));
-  json["core_wait_percent"] = number_or_null(f.core_wait.percent());
+  add_shares(json, "", f);
   json["batches"] = batches_json(f);
   json["wait"] = wait_json(f);
   json["delay"] = delay_json(f);

@@ -23,19 +23,19 @@ const NativeCollector::HookFacts& NativeCollector::facts_of(const Hook& hook) {
   return slot->second;
 }
 
-// Fields: hook, calls, ticks, bytes.
 void NativeCollector::on_native(const Stream& stream, const Record& record) {
-  const auto hook = stream.process->hooks.find(record.u[0]);
+  const auto hook = stream.process->hooks.find(field<Kind::native, "hook">(record));
   if (hook == stream.process->hooks.end()) return;
   const HookFacts& facts = facts_of(hook->second);
-  cost_ += static_cast<double>(record.u[1]) * facts.pairs *
-           static_cast<double>(stream.process->pair_cost_ps) / 1000;
+  const std::uint64_t calls = field<Kind::native, "calls">(record);
+  cost_ +=
+      static_cast<double>(calls) * facts.pairs * static_cast<double>(stream.process->pair_cost_ps) / 1000;
   const Op* op = stream.stack.back().kind == Kind::op ? stream.stack.back().op : nullptr;
   if (op == nullptr || !facts.reads_files) return;
   FileIo& io = io_[op];
-  io.calls += record.u[1];
-  io.ns += static_cast<double>(trace_->clock.duration_ns(record.u[2]));
-  (facts.maps_files ? io.mapped : io.read) += static_cast<double>(record.u[3]);
+  io.calls += calls;
+  io.ns += static_cast<double>(trace_->clock.duration_ns(field<Kind::native, "ticks">(record)));
+  (facts.maps_files ? io.mapped : io.read) += static_cast<double>(field<Kind::native, "bytes">(record));
 }
 
 void NativeCollector::end() {

@@ -2,6 +2,7 @@
 
 #include "answers/report/cells.hpp"
 #include "answers/report/sections.hpp"
+#include "answers/report/shares.hpp"
 #include "text/table.hpp"
 
 namespace lotus::analyzer {
@@ -41,22 +42,9 @@ std::string times_text(const Findings& f, const Terminal& terminal) {
 std::string shares_text(const Findings& f, const Terminal& terminal) {
   if (f.wait.empty()) return {};
   Table table({{}, {.right = false, .style = Style::cyan}, {.right = false, .flexible = true}});
-  const auto add = [&](const char* name, std::optional<double> percent) {
-    if (percent) table.add({human_percent(*percent), bar_of(percent), name});
-  };
-  const auto share = [](std::uint64_t part, const Series& of) {
-    return percent_of(static_cast<double>(part), static_cast<double>(of.count()));
-  };
-  const auto core_wait = f.core_wait.percent();
-  if (core_wait && *core_wait >= kTellsOfCoresPercent)
-    add("of preprocessing was waiting for a core: others ran there", core_wait);
-  add("of the run's duration was spent waiting", percent_of(f.wait.sum(), f.wall));
-  add("of the batches arrived out of order", share(f.out_of_order, f.wait));
-  add("of the waits took over 500 ms", share(f.wait_over_500ms, f.wait));
-  add("of the waits took over 1 ms", share(f.wait_over_1ms, f.wait));
-  add("of the waits took under 1 ms, in order", share(f.wait_under_1ms_in_order, f.wait));
-  add("of the delays were over 500 ms", share(f.delay_over_500ms, f.delay));
-  add("of the delays were under 250 ms", share(f.delay_under_250ms, f.delay));
+  for (const Share& share : shares())
+    if (const auto percent = share.percent(f); percent && *percent >= share.told_from)
+      table.add({human_percent(*percent), bar_of(percent), share.words});
   std::string out = table.text(terminal);
   if (f.queue_samples == 0) return out;
   const std::string queue = fmt::format("{:.1f} batches were asked for ahead on average, {} at most",

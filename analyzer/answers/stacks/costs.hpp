@@ -45,7 +45,8 @@ class CostReader : public Visitor {
   bool wants_stacks() const override { return true; }
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
     // Samples are in the file sooner than the calls that they fell into: where it ends, some have none.
-    if (process.has_records_until(record.u[0], ticks)) profile_.on_stack_sample(process, record, ticks);
+    if (process.has_records_until(field<Kind::stack_sample, "tid">(record), ticks))
+      profile_.on_stack_sample(process, record, ticks);
   }
   void on_span(const Span& span) override;
 

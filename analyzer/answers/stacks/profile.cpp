@@ -45,23 +45,25 @@ OpProfile* Profile::profile_of(const Process& process, const Op* op) {
   return slot->second;
 }
 
-// Fields: tid, op, stack, flags, weight.
 void Profile::on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
   ++samples_;
-  const auto& u = record.u;
-  without_end_ += u[1] != 0 && !process.has_records_until(u[0], ticks) ? 1 : 0;
-  OpProfile* profile = profile_of(process, u[1] == 0 ? nullptr : process.ops.find(u[1]));
+  const std::uint64_t op = field<Kind::stack_sample, "op">(record);
+  const std::uint64_t tid = field<Kind::stack_sample, "tid">(record);
+  const std::uint64_t flags = field<Kind::stack_sample, "flags">(record);
+  without_end_ += op != 0 && !process.has_records_until(tid, ticks) ? 1 : 0;
+  OpProfile* profile = profile_of(process, op == 0 ? nullptr : process.ops.find(op));
   if (profile == nullptr) return;
   // More is damage.
   constexpr std::uint64_t kMostPeriods = 1 << 20;
   constexpr double kMostNs = 1e12;
-  const std::uint64_t periods = std::clamp<std::uint64_t>(u[4], 1, kMostPeriods);
+  const std::uint64_t weight = field<Kind::stack_sample, "weight">(record);
+  const std::uint64_t periods = std::clamp<std::uint64_t>(weight, 1, kMostPeriods);
   const double ns = std::min(static_cast<double>(periods) * period_of(process), kMostNs);
   profile->all.add(ns);
-  const bool cut = (u[3] & (kCutStack | kCutUnwind)) != 0;
-  StackTally& stack = profile->stacks[u[2]];
+  const bool cut = (flags & (kCutStack | kCutUnwind)) != 0;
+  StackTally& stack = profile->stacks[field<Kind::stack_sample, "stack">(record)];
   (cut ? stack.cut : stack.whole).add(ns);
-  profile->on_behalf += (u[3] & kOnBehalf) != 0 ? 1 : 0;
+  profile->on_behalf += (flags & kOnBehalf) != 0 ? 1 : 0;
   profile->cut += cut ? 1 : 0;
 }
 
@@ -87,17 +89,16 @@ EntryPoints OpProfile::all_entry_points() const {
   return points;
 }
 
-// Fields: hook, calls, ticks, bytes.
 void Profile::on_native(const Stream& stream, const Record& record) {
   const OpenSpan& inside = stream.stack.back();
   OpProfile* profile = profile_of(*stream.process, inside.kind == Kind::op ? inside.op : nullptr);
-  const auto hook = stream.process->hooks.find(record.u[0]);
+  const auto hook = stream.process->hooks.find(field<Kind::native, "hook">(record));
   if (profile == nullptr || hook == stream.process->hooks.end()) return;
   EntryPoints& points = is_operator_hook(hook->second.library) ? profile->operators : profile->entry_points;
   EntryPoint& point = points[{hook->second.name, base_name(hook->second.library)}];
-  point.calls += record.u[1];
-  point.ns += static_cast<double>(trace_.clock.duration_ns(record.u[2]));
-  point.bytes += static_cast<double>(record.u[3]);
+  point.calls += field<Kind::native, "calls">(record);
+  point.ns += static_cast<double>(trace_.clock.duration_ns(field<Kind::native, "ticks">(record)));
+  point.bytes += static_cast<double>(field<Kind::native, "bytes">(record));
 }
 
 SamplingFacts Profile::facts(const Reading& reading) const {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <lotus/field.hpp>
 
 #include "reading/trace/frames.hpp"
 #include "reading/trace/header.hpp"
@@ -138,8 +139,8 @@ void Contents::name_process(const Frame& frame, const Inspected& found) {
   Record record;
   while (facts.pid == 0 && (in = decode_known(in, end, record, inspector_.schema())) != nullptr) {
     if (record.kind != Kind::process || !inspector_.schema().understood(record.kind)) continue;
-    facts.pid = static_cast<std::uint32_t>(record.u[0]);
-    facts.parent_pid = static_cast<std::uint32_t>(record.u[1]);
+    facts.pid = static_cast<std::uint32_t>(field<Kind::process, "pid">(record));
+    facts.parent_pid = static_cast<std::uint32_t>(field<Kind::process, "parent">(record));
   }
 }
 

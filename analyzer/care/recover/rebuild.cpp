@@ -43,7 +43,7 @@ class Rebuilder {
     if (found == contents_.processes().end() || found->second.has_frame || found->second.first_kept != nth)
       return;
     const ProcessFrame process{found->second.pid, found->second.parent_pid, 0, {}};
-    writer_.raw(frame_of(FrameType::process, number), bytes_of(process));
+    writer_.raw(frame_header(FrameType::process, number), bytes_of(process));
   }
 
   void write(const Frame& frame, const Kept& kept) {

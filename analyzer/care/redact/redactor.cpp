@@ -1,6 +1,7 @@
 #include "care/redact/redactor.hpp"
 
 #include <algorithm>
+#include <lotus/field.hpp>
 
 #include "reading/trace/frames.hpp"
 
@@ -76,7 +77,7 @@ void Redactor::record(const Record& record) {
     if (row.types[i] == 's')
       put(text(record, i));
     else
-      put(row.types[i] == 'z' ? zigzag(record.z(i)) : record.u[i]);
+      put(coded(row.types[i], record.u[i]));
   }
 }
 
@@ -96,8 +97,9 @@ std::string Redactor::text(const Record& record, std::size_t field) {
 
 // Paths are coded against the one before: decoded, hashed as a whole, and coded again.
 void Redactor::path(const Record& record) {
-  if (record.u[0] <= path_.size()) path_.resize(record.u[0]);
-  path_.append(record.s[1]);
+  const std::uint64_t of_before = field<Kind::path, "shared">(record);
+  if (of_before <= path_.size()) path_.resize(of_before);
+  path_.append(field<Kind::path, "suffix">(record));
   if (path_.size() > kMaxStringInRecord) path_.clear();  // as other readers do
   const std::string hashed = hasher_.path(path_);
   const auto differ =

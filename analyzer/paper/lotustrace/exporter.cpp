@@ -99,7 +99,7 @@ void Exporter::end_fetch(const Span& span) {
   end_sample(span.stream, span);
   if (span.fetched() != Fetched::made) return;
   Line line = line_of(LineKind::preprocessed, span);
-  line.batch = span.data.fields[2];
+  line.batch = field<Kind::fetch, "batch">(span.data);
   write(directory_of(key_of_fetch(span.stream, span.data)), {prefix_, span.stream.process->pid, false}, line);
 }
 

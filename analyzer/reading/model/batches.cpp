@@ -9,8 +9,10 @@ namespace {
 
 Interval interval(const Span& span) { return {span.data.start, span.end}; }
 
-BatchKey own_key(const Stream& stream, const std::uint64_t* fields) {
-  return {stream.process, fields[0], fields[1], fields[2]};
+// The key of a batch that a record or a span of kind K names.
+template <Kind K, class Source>
+BatchKey own_key(const Stream& stream, const Source& source) {
+  return {stream.process, field<K, "iterator">(source), field<K, "reset">(source), field<K, "batch">(source)};
 }
 
 // The key of a batch that a worker process names without its iterator.
@@ -42,9 +44,8 @@ bool complete(const Batch& batch) {
 }  // namespace
 
 BatchKey key_of_fetch(const Stream& stream, const OpenSpan& fetch) {
-  const auto& fields = fetch.fields;
-  const bool by_training = fields[0] != 0;
-  return by_training ? own_key(stream, fields.data()) : worker_key(stream, fields[1], fields[2]);
+  if (is_by_training(fetch)) return own_key<Kind::fetch>(stream, fetch);
+  return worker_key(stream, field<Kind::fetch, "reset">(fetch), field<Kind::fetch, "batch">(fetch));
 }
 
 void BatchTable::on_span(Stream& stream, const Span& span) {
@@ -72,10 +73,9 @@ void BatchTable::on_span(Stream& stream, const Span& span) {
 }
 
 void BatchTable::on_fetch(Stream& stream, const Span& span) {
-  const auto& fields = span.data.fields;
-  const bool by_training = fields[0] != 0;
+  const bool by_training = is_by_training(span.data);
   const BatchKey key = key_of_fetch(stream, span.data);
-  stream.batches.fetch_reset = fields[1];
+  stream.batches.fetch_reset = field<Kind::fetch, "reset">(span.data);
   Batch& batch = row(key);
   batch.fetch = interval(span);
   batch.fetched = span.fetched();
@@ -88,7 +88,7 @@ void BatchTable::on_fetch(Stream& stream, const Span& span) {
 }
 
 void BatchTable::on_transfer(const Stream& stream, const Span& span) {
-  const std::uint64_t number = span.data.fields[0];
+  const std::uint64_t number = common_field<"batch", Kind::put, Kind::serialize, Kind::send>(span.data);
   std::uint64_t reset = stream.batches.fetch_reset;
   const auto& of = stream.process->worker_of;
   // The feeder thread does not fetch: which epoch it serves follows from the time.
@@ -112,7 +112,7 @@ void BatchTable::on_get(Stream& stream, const Span& span) {
 }
 
 void BatchTable::on_consume(Stream& stream, const Span& span) {
-  const BatchKey key = own_key(stream, span.data.fields.data());
+  const BatchKey key = own_key<Kind::consume>(stream, span.data);
   Batch& batch = row(key);
   auto& received = stream.batches.received;
   const auto hit = received.find(key);
@@ -153,7 +153,7 @@ void BatchTable::on_wait(Stream& stream, const Span& span) {
 }
 
 void BatchTable::on_pin(Stream& stream, const Span& span) {
-  Batch& batch = row(own_key(stream, span.data.fields.data()));
+  Batch& batch = row(own_key<Kind::pin>(stream, span.data));
   batch.pin = interval(span);
   if (stream.batches.deserialize.known()) batch.deserialize = stream.batches.deserialize;
   stream.batches.deserialize = {};
@@ -163,15 +163,17 @@ void BatchTable::on_pin(Stream& stream, const Span& span) {
 void BatchTable::on_point(Stream& stream, const Record& record, std::uint64_t ticks) {
   if (record.kind == Kind::received) return on_received(stream, record, ticks);
   if (record.kind != Kind::queued && record.kind != Kind::pin_queued) return;
-  Batch& batch = row(own_key(stream, record.u));
-  (record.kind == Kind::queued ? batch.queued : batch.pin_queued) = ticks;
+  const bool queued = record.kind == Kind::queued;
+  Batch& batch =
+      row(queued ? own_key<Kind::queued>(stream, record) : own_key<Kind::pin_queued>(stream, record));
+  (queued ? batch.queued : batch.pin_queued) = ticks;
   update(batch);
 }
 
 void BatchTable::on_received(Stream& stream, const Record& record, std::uint64_t ticks) {
-  Batch& batch = row(own_key(stream, record.u));
+  Batch& batch = row(own_key<Kind::received>(stream, record));
   batch.received = ticks;
-  batch.outstanding = record.u[4];
+  batch.outstanding = field<Kind::received, "outstanding">(record);
   if (stream.batches.deserialize.known()) batch.deserialize = stream.batches.deserialize;
   stream.batches.deserialize = {};
   // Outside of a wait nobody waits for it: leftovers that a new epoch throws away.

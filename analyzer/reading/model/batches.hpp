@@ -13,6 +13,8 @@ namespace lotus::analyzer {
 
 class Visitor;
 
+// Whether training itself, and no worker, makes the batch of a `fetch` span.
+inline bool is_by_training(const OpenSpan& fetch) { return field<Kind::fetch, "iterator">(fetch) != 0; }
 // The batch that a `fetch` span of the stream makes.
 BatchKey key_of_fetch(const Stream& stream, const OpenSpan& fetch);
 

@@ -15,7 +15,8 @@ using IterationKey = std::tuple<const Process*, std::uint64_t, std::uint64_t>;  
 
 // Of a span of kind `next`.
 inline IterationKey iteration_of(const Span& next) {
-  return {next.stream.process, next.data.fields[0], next.data.fields[1]};
+  return {next.stream.process, field<Kind::next, "iterator">(next.data),
+          field<Kind::next, "reset">(next.data)};
 }
 
 // The calls of one epoch. Where records of its thread are missing, nothing is known of the time between the

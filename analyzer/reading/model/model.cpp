@@ -166,7 +166,8 @@ bool Model::reopen(Stream& stream, Cursor& at, bool rebuild) {
     at.in = next;
     at.ticks += record.dt;
     if (wants_records_) show(stream, record, at.ticks);
-    if (record.u[0] > 255 || !trace_.schema.understood(static_cast<Kind>(record.u[0]))) record.u[0] = 0;
+    std::uint64_t& kind = record.u[kPlaceOf<Kind::open, "kind">];
+    if (kind > 255 || !trace_.schema.understood(static_cast<Kind>(kind))) kind = 0;
     if (rebuild) sound = spans_.reopen(stream, record, at.ticks);
   }
   if (rebuild) spans_.end_rebuild(stream);

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <lotus/events.hpp>
+#include <lotus/field.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,8 +41,15 @@ struct OpenSpan {
   std::uint64_t process_cpu_after = kUnknown;
   const Op* op = nullptr;         // op: itself; sample: the op that took most of it, nested ones subtracted
   std::uint64_t worst_ticks = 0;  // sample: what that op took
-  std::array<std::uint64_t, 3> fields{};  // as in the kind's row, signed ones cast to unsigned
+  std::array<std::uint64_t, kMaxSpanFields> fields{};  // as in the kind's row, signed ones cast to unsigned
 };
+
+// A field of the record that opened `span`, which is of kind K.
+template <Kind K, FieldName Name>
+constexpr auto field(const OpenSpan& span) {
+  static_assert(info(K).shape == Shape::enter);
+  return lotus::field<K, Name>(span.fields.data());
+}
 
 // One thread of one process.
 struct Stream {

@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace lotus::analyzer {
-namespace {
-
-bool is_signed(Kind kind) { return kind == Kind::sample; }
-
-}  // namespace
 
 bool SpanBuilder::enter(Stream& stream, Kind kind, std::uint8_t code, std::uint64_t ticks,
                         const std::uint64_t* fields, std::size_t count) {
@@ -23,7 +18,7 @@ bool SpanBuilder::enter(Stream& stream, Kind kind, std::uint8_t code, std::uint6
   span.sample = kind == Kind::sample && sample == kNoSpan ? own : sample;
   span.fetch = kind == Kind::fetch ? own : fetch;
   std::copy_n(fields, std::min(count, span.fields.size()), span.fields.begin());
-  if (kind == Kind::op) span.op = &catalog_.op(*stream.process, fields[0]);
+  if (kind == Kind::op) span.op = &catalog_.op(*stream.process, field<Kind::op, "def">(span));
   return true;
 }
 
@@ -69,18 +64,18 @@ void SpanBuilder::account_sample(Stream& stream, const Span& span, OpenSpan* par
   if (outermost_sample && span.ended == Ended::returned) ++fetch.samples;
   if (outermost_sample && span.ended == Ended::empty) fetch.starved = true;
   if (data.kind == Kind::samples && span.ended == Ended::returned && !data.has_inner)
-    fetch.samples += data.fields[0];
+    fetch.samples += field<Kind::samples, "count">(data);
 }
 
 void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t ticks) {
   OpenSpan* const innermost = stream.stack.empty() ? nullptr : &stream.stack.back();
   switch (record.kind) {
     case Kind::bytes:
-      if (innermost != nullptr) innermost->bytes += record.u[0];
+      if (innermost != nullptr) innermost->bytes += field<Kind::bytes, "count">(record);
       return;
     case Kind::cpu:
       if (innermost == nullptr) return;
-      innermost->cpu_ns = record.u[0];
+      innermost->cpu_ns = field<Kind::cpu, "ns">(record);
       innermost->has_cpu = true;
       return;
     case Kind::path:
@@ -88,34 +83,32 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
     case Kind::native:
       if (innermost != nullptr) visitor_.on_native(stream, record);
       return;
-    case Kind::queued:
-    case Kind::received:
-    case Kind::pin_queued:
-      batches_.on_point(stream, record, ticks);
-      return visitor_.on_point(stream, record, ticks);
     case Kind::no_operators:
       if (innermost != nullptr) innermost->no_operators = true;
       return;
     case Kind::core_wait:
-      if (innermost != nullptr) innermost->core_wait_ns = record.u[0];
+      if (innermost != nullptr) innermost->core_wait_ns = field<Kind::core_wait, "ns">(record);
       return;
     case Kind::process_cpu:
       if (innermost == nullptr) return;
-      if (innermost->process_cpu_before == kUnknown) innermost->process_cpu_before = record.u[0];
-      innermost->process_cpu_after = record.u[0];
+      innermost->process_cpu_after = field<Kind::process_cpu, "ns">(record);
+      if (innermost->process_cpu_before == kUnknown)
+        innermost->process_cpu_before = innermost->process_cpu_after;
       return;
     default:
-      return;
+      batches_.on_point(stream, record, ticks);
+      return visitor_.on_point(stream, record, ticks);
   }
 }
 
 void SpanBuilder::take_path(Stream& stream, const Record& record) {
   std::string& path = stream.chunk_path;
-  if (record.u[0] > path.size()) return;  // the path that it builds on is not in this chunk: unknown
-  if (record.u[0] + record.s[1].size() > kMaxStringInRecord)
-    return path.clear();  // nobody writes such a path
-  path.resize(record.u[0]);
-  path.append(record.s[1]);
+  const std::uint64_t shared = field<Kind::path, "shared">(record);
+  const std::string_view suffix = field<Kind::path, "suffix">(record);
+  if (shared > path.size()) return;  // the path that it builds on is not in this chunk: unknown
+  if (shared + suffix.size() > kMaxStringInRecord) return path.clear();  // nobody writes such a path
+  path.resize(shared);
+  path.append(suffix);
   const std::int32_t sample = stream.stack.empty() ? kNoSpan : stream.stack.back().sample;
   if (sample == kNoSpan) return;
   stream.stack[static_cast<std::size_t>(sample)].has_path = true;
@@ -128,13 +121,15 @@ void SpanBuilder::begin_rebuild(Stream& stream) {
   batches_.on_gap(stream);
 }
 
-// Fields of `open`: kind, a, b, c, age.
 bool SpanBuilder::reopen(Stream& stream, const Record& record, std::uint64_t ticks) {
-  const auto& u = record.u;
-  std::uint64_t fields[] = {u[1], u[2], u[3]};
-  const Kind kind = u[0] < 256 ? static_cast<Kind>(u[0]) : Kind{};
-  if (is_signed(kind)) fields[0] = static_cast<std::uint64_t>(unzigzag(fields[0]));
-  const std::uint64_t start = u[4] <= ticks ? ticks - u[4] : ticks;
+  std::uint64_t fields[kMaxSpanFields] = {field<Kind::open, "a">(record), field<Kind::open, "b">(record),
+                                          field<Kind::open, "c">(record)};
+  const std::uint64_t code = field<Kind::open, "kind">(record);
+  const Kind kind = code < 256 ? static_cast<Kind>(code) : Kind{};
+  const auto& row = kSchema.rows[static_cast<std::uint8_t>(kind)];
+  for (std::size_t i = 0; i < kMaxSpanFields; ++i) fields[i] = decoded(row.types[i], fields[i]);
+  const std::uint64_t age = field<Kind::open, "age">(record);
+  const std::uint64_t start = age <= ticks ? ticks - age : ticks;
   if (!enter(stream, kind, static_cast<std::uint8_t>(kind), start, fields, std::size(fields))) return false;
   OpenSpan& span = stream.stack.back();
   const std::size_t at = stream.stack.size() - 1;

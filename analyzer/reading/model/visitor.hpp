@@ -34,14 +34,15 @@ class Visitor {
 
   // Samples of the stack; only called where wants_stacks() is true.
   virtual bool wants_stacks() const { return false; }
-  // Fields of the record: those of `stack_sample`.
+  // The record is of kind `stack_sample`.
   virtual void on_stack_sample(const Process&, const Record&, std::uint64_t /*ticks*/) {}
 
   // A span ended. A sample's path is span.stream.sample_path if span.data.has_path.
   virtual void on_span(const Span&) {}
-  // A point that describes an instant: queued, received, pin_queued.
+  // A point that describes an instant, or the innermost open span, stream.stack.back(): of any kind that is
+  // understood, but for those that are told otherwise, in OpenSpan, by on_native() or by on_stack_sample().
   virtual void on_point(const Stream&, const Record&, std::uint64_t /*ticks*/) {}
-  // What a native entry point did inside the innermost open span, stream.stack.back(); fields of `native`.
+  // What a native entry point did inside the innermost open span, stream.stack.back(), in a record `native`.
   virtual void on_native(const Stream&, const Record&) {}
   // All is known of a batch that will become known. Only batches that are real().
   virtual void on_batch(const Batch&) {}

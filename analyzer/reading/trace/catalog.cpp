@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <lotus/field.hpp>
 #include <set>
 
 namespace lotus::analyzer {
@@ -96,76 +97,103 @@ const Op& Catalog::op(Process& process, std::uint64_t id) {
 }
 
 void Catalog::define_process(Process& process, const Record& record) {
-  if (process.pid == 0) process.pid = static_cast<std::uint32_t>(record.u[0]);
-  if (process.parent_pid == 0) process.parent_pid = static_cast<std::uint32_t>(record.u[1]);
-  process.python = record.s[2];
-  process.program = record.s[3];
-  process.arguments = record.s[4];
-  process.directory = record.s[5];
-  process.host = record.s[6];
-  process.cores = record.u[7];
-  process.pair_cost_ps = record.u[8];
-  process.torch = record.s[9];
+  if (process.pid == 0) process.pid = static_cast<std::uint32_t>(field<Kind::process, "pid">(record));
+  if (process.parent_pid == 0)
+    process.parent_pid = static_cast<std::uint32_t>(field<Kind::process, "parent">(record));
+  process.python = field<Kind::process, "python">(record);
+  process.program = field<Kind::process, "program">(record);
+  process.arguments = field<Kind::process, "arguments">(record);
+  process.directory = field<Kind::process, "directory">(record);
+  process.host = field<Kind::process, "host">(record);
+  process.cores = field<Kind::process, "cores">(record);
+  process.pair_cost_ps = field<Kind::process, "pair_cost_ps">(record);
+  process.torch = field<Kind::process, "torch">(record);
+}
+
+void Catalog::define_op(Process& process, const Record& record) {
+  process.ops.slot(field<Kind::op_def, "id">(record)) =
+      &intern(role_of(field<Kind::op_def, "role">(record)), std::string(field<Kind::op_def, "name">(record)),
+              same_in_spawned(field<Kind::op_def, "qualified">(record)),
+              std::string(field<Kind::op_def, "file">(record)), field<Kind::op_def, "line">(record));
 }
 
 void Catalog::define_loader(Process& process, const Record& record) {
-  const auto& u = record.u;
-  const auto before = process.loaders.find(u[0]);
-  const std::uint64_t made = before == process.loaders.end() ? 1 : before->second.made + 1;
-  process.loaders[u[0]] = {
-      u[0], u[1], u[2], u[3], u[4] != 0, u[5] != 0, u[6] != 0, std::string(record.s[7]), record.z(8), made};
+  const std::uint64_t id = field<Kind::loader, "id">(record);
+  const auto before = process.loaders.find(id);
+  Loader loader;
+  loader.id = id;
+  loader.workers = field<Kind::loader, "workers">(record);
+  loader.prefetch = field<Kind::loader, "prefetch">(record);
+  loader.batch_size = field<Kind::loader, "batch_size">(record);
+  loader.pin_memory = field<Kind::loader, "pin_memory">(record) != 0;
+  loader.persistent = field<Kind::loader, "persistent">(record) != 0;
+  loader.in_order = field<Kind::loader, "in_order">(record) != 0;
+  loader.dataset = field<Kind::loader, "dataset">(record);
+  loader.length = field<Kind::loader, "length">(record);
+  loader.made = before == process.loaders.end() ? 1 : before->second.made + 1;
+  process.loaders[id] = std::move(loader);
 }
 
 void Catalog::define_imported(const Record& record) {
-  const auto& s = record.s;
   if (record.kind == Kind::configuration) {
-    imported.configuration = s[0];
-    imported.ranks = record.u[1];
+    imported.configuration = field<Kind::configuration, "name">(record);
+    imported.ranks = field<Kind::configuration, "ranks">(record);
   } else if (record.kind == Kind::mapped) {
-    imported.mapped.push_back({std::string(s[0]), std::string(s[1]), std::string(s[2])});
+    imported.mapped.push_back({std::string(field<Kind::mapped, "op">(record)),
+                               std::string(field<Kind::mapped, "function">(record)),
+                               std::string(field<Kind::mapped, "library">(record))});
   } else {
-    Counter counter{std::string(s[0]), std::string(s[1]), std::string(s[2]), 0, record.u[4] != 0};
-    std::from_chars(s[3].data(), s[3].data() + s[3].size(), counter.value);
+    Counter counter{std::string(field<Kind::counter, "function">(record)),
+                    std::string(field<Kind::counter, "library">(record)),
+                    std::string(field<Kind::counter, "name">(record)), 0,
+                    field<Kind::counter, "percent">(record) != 0};
+    const std::string_view value = field<Kind::counter, "value">(record);
+    std::from_chars(value.data(), value.data() + value.size(), counter.value);
     imported.counters.push_back(std::move(counter));
   }
 }
 
 void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t ticks) {
   Process& target = process(number);
-  const auto& u = record.u;
   switch (record.kind) {
     case Kind::process:
       return define_process(target, record);
     case Kind::thread:
-      target.threads[static_cast<std::uint32_t>(u[0])] = {u[1], std::string(record.s[2])};
+      target.threads[static_cast<std::uint32_t>(field<Kind::thread, "stream">(record))] = {
+          field<Kind::thread, "tid">(record), std::string(field<Kind::thread, "name">(record))};
       return;
     case Kind::op_def:
-      target.ops.slot(u[0]) = &intern(role_of(u[1]), std::string(record.s[2]), same_in_spawned(record.s[3]),
-                                      std::string(record.s[4]), u[5]);
-      return;
+      return define_op(target, record);
     case Kind::loader:
       return define_loader(target, record);
     case Kind::iterator:
-      target.iterators[u[0]] = u[1];
+      target.iterators[field<Kind::iterator, "id">(record)] = field<Kind::iterator, "loader">(record);
       return;
     case Kind::epoch:
-      target.epochs[{u[0], u[1]}] = {u[2], ticks};
+      target.epochs[{field<Kind::epoch, "iterator">(record), field<Kind::epoch, "reset">(record)}] = {
+          field<Kind::epoch, "epoch">(record), ticks};
       return;
     case Kind::sampling:
-      target.sampling = {u[0], u[1], u[2]};
+      target.sampling = {field<Kind::sampling, "hz">(record), field<Kind::sampling, "period_ns">(record),
+                         field<Kind::sampling, "source">(record)};
       return;
     case Kind::hook:
-      target.hooks[u[0]] = {std::string(record.s[1]), std::string(record.s[2])};
+      target.hooks[field<Kind::hook, "id">(record)] = {std::string(field<Kind::hook, "name">(record)),
+                                                       std::string(field<Kind::hook, "library">(record))};
       return;
     case Kind::rank:
-      target.rank = {u[0], u[1], record.z(2)};
+      target.rank = {field<Kind::rank, "rank">(record), field<Kind::rank, "world">(record),
+                     field<Kind::rank, "local">(record)};
       return;
     case Kind::configuration:
     case Kind::mapped:
     case Kind::counter:
       return define_imported(record);
     case Kind::worker_link:
-      links_[u[2]].push_back({{&target, u[0], u[1]}, ticks});
+      links_[field<Kind::worker_link, "pid">(record)].push_back(
+          {{&target, field<Kind::worker_link, "iterator">(record),
+            field<Kind::worker_link, "worker">(record)},
+           ticks});
       return;
     default:
       return;

@@ -179,7 +179,6 @@ class Catalog {
   std::uint64_t missing_workers() const;
 
   const std::map<std::uint32_t, std::unique_ptr<Process>>& processes() const { return processes_; }
-  std::size_t op_count() const { return ops_.size(); }
 
  private:
   struct Link {
@@ -190,6 +189,7 @@ class Catalog {
                    std::uint64_t line);
   void define_process(Process& process, const Record& record);
   const Link* nearest_link(const Process& process) const;
+  void define_op(Process& process, const Record& record);
   void define_loader(Process& process, const Record& record);
   void define_imported(const Record& record);
 

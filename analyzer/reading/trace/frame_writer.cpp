@@ -14,14 +14,6 @@ constexpr std::size_t kIndexPerFrame = kMaxRawFrame / sizeof(IndexEntry);
 
 }  // namespace
 
-FrameHeader frame_of(FrameType type, std::uint32_t process) {
-  FrameHeader header{};
-  header.magic = kFrameMagic;
-  header.type = type;
-  header.process = process;
-  return header;
-}
-
 FrameWriter::FrameWriter(Output& out, FileHeader header, const FileSchema& schema)
     : out_(out), context_(ZSTD_createCCtx()) {
   if (context_ == nullptr) throw std::bad_alloc();
@@ -30,7 +22,7 @@ FrameWriter::FrameWriter(Output& out, FileHeader header, const FileSchema& schem
   header.header_bytes = sizeof header;
   put(&header, sizeof header);
   const std::string text = schema.text();
-  pack(frame_of(FrameType::schema, 0), bytes_of(std::string_view(text)));
+  pack(frame_header(FrameType::schema, 0), bytes_of(std::string_view(text)));
 }
 
 FrameWriter::~FrameWriter() { ZSTD_freeCCtx(context_); }
@@ -73,11 +65,11 @@ void FrameWriter::finish(TrailerFrame trailer) {
   const std::vector<IndexEntry> entries = index_;
   for (std::size_t at = 0; at < entries.size(); at += kIndexPerFrame) {
     const std::size_t count = std::min(kIndexPerFrame, entries.size() - at);
-    pack(frame_of(FrameType::index, 0),
+    pack(frame_header(FrameType::index, 0),
          {reinterpret_cast<const std::uint8_t*>(entries.data() + at), count * sizeof(IndexEntry)});
     ++trailer.index_frames;
   }
-  raw(frame_of(FrameType::trailer, 0), bytes_of(trailer));
+  raw(frame_header(FrameType::trailer, 0), bytes_of(trailer));
 }
 
 }  // namespace lotus::analyzer

@@ -50,9 +50,6 @@ class FrameWriter {
   std::vector<std::uint8_t> packed_;
 };
 
-// A frame's header of a type and a process, all else 0.
-FrameHeader frame_of(FrameType type, std::uint32_t process);
-
 template <class Structure>
 FrameWriter::Bytes bytes_of(const Structure& structure) {
   return {reinterpret_cast<const std::uint8_t*>(&structure), sizeof structure};

@@ -1,14 +1,11 @@
 #include "reading/trace/schema.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
+#include <lotus/schema_text.hpp>
 
 namespace lotus::analyzer {
 namespace {
-
-constexpr std::string_view kShapes[] = {"enter", "leave", "point", "definition"};
 
 std::string_view next_word(std::string_view& line) {
   const std::string_view word = line.substr(0, line.find(' '));
@@ -72,11 +69,12 @@ bool FileSchema::parse_row(std::string_view line) {
   unsigned code = 0;
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), code);
   const bool whole = error == std::errc() && stop == number.data() + number.size();
-  const auto* known_shape = std::find(std::begin(kShapes), std::end(kShapes), shape);
+  const auto* known_shape = std::find(std::begin(kShapeNames), std::end(kShapeNames), shape);
   const FieldList fields = parse_fields(line);
-  if (!whole || code == 0 || code > 255 || known_shape == std::end(kShapes) || name.empty() || !fields.valid)
+  if (!whole || code == 0 || code > 255 || known_shape == std::end(kShapeNames) || name.empty() ||
+      !fields.valid)
     return false;
-  set_row(static_cast<std::uint8_t>(code), static_cast<Shape>(known_shape - std::begin(kShapes)), name,
+  set_row(static_cast<std::uint8_t>(code), static_cast<Shape>(known_shape - std::begin(kShapeNames)), name,
           fields);
   return true;
 }
@@ -92,9 +90,11 @@ std::string FileSchema::text() const {
   for (const Kind kind : kinds_) {
     const auto code = static_cast<std::uint8_t>(kind);
     const auto& row = layout_.rows[code];
-    out += fmt::format("{} {} {}", code, kShapes[static_cast<std::size_t>(row.shape)], names_[code]);
-    for (std::size_t i = 0; i < row.count; ++i) out += fmt::format(" {}:{}", fields_[code][i], row.types[i]);
-    out += '\n';
+    FieldList fields;
+    fields.count = row.count;
+    std::copy_n(row.types, row.count, fields.types);
+    std::copy(fields_[code].begin(), fields_[code].end(), fields.names);
+    put_schema_row(code, row.shape, names_[code], fields, [&](std::string_view part) { out += part; });
   }
   return out;
 }

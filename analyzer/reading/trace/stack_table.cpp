@@ -1,6 +1,7 @@
 #include "reading/trace/stack_table.hpp"
 
 #include <algorithm>
+#include <lotus/field.hpp>
 
 namespace lotus::analyzer {
 namespace {
@@ -14,24 +15,28 @@ NameSource source_of(std::uint64_t code) {
 }  // namespace
 
 void StackTable::define(const Record& record) {
-  const auto& u = record.u;
   switch (record.kind) {
     case Kind::binary:
-      binaries_[u[0]] = {std::string(record.s[1]), std::string(record.s[2])};
+      binaries_[field<Kind::binary, "id">(record)] = {std::string(field<Kind::binary, "path">(record)),
+                                                      std::string(field<Kind::binary, "build_id">(record))};
       return;
     case Kind::location: {
-      Location& location = locations_[u[0]];
-      location.binary = u[1];
-      location.offset = u[2];
+      Location& location = locations_[field<Kind::location, "id">(record)];
+      location.binary = field<Kind::location, "binary">(record);
+      location.offset = field<Kind::location, "offset">(record);
       return;
     }
     case Kind::function:
-      functions_[u[0]] = {std::string(record.s[1]), u[2], std::string(record.s[3]), u[4], source_of(u[5])};
+      functions_[field<Kind::function, "id">(record)] = {
+          std::string(field<Kind::function, "name">(record)), field<Kind::function, "binary">(record),
+          std::string(field<Kind::function, "file">(record)), field<Kind::function, "line">(record),
+          source_of(field<Kind::function, "source">(record))};
       return;
     case Kind::frame:
       return define_frame(record);
     case Kind::stack:
-      stacks_[u[0]] = {u[1], u[2]};
+      stacks_[field<Kind::stack, "id">(record)] = {field<Kind::stack, "parent">(record),
+                                                   field<Kind::stack, "location">(record)};
       return;
     default:
       return;
@@ -40,8 +45,9 @@ void StackTable::define(const Record& record) {
 
 // A location may be named twice, by a collector that ended too early and by the one that went on.
 void StackTable::define_frame(const Record& record) {
-  const Location::Frame frame{record.u[1], record.u[2], record.u[3]};
-  auto& frames = locations_[record.u[0]].frames;
+  const Location::Frame frame{field<Kind::frame, "depth">(record), field<Kind::frame, "function">(record),
+                              field<Kind::frame, "line">(record)};
+  auto& frames = locations_[field<Kind::frame, "location">(record)].frames;
   if (frames.size() >= kMaxInlined) return;
   const auto place =
       std::lower_bound(frames.begin(), frames.end(), frame.depth,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <lotus/codec.hpp>
 #include <string>
@@ -25,7 +26,7 @@ class ThreadWriter {
     if (body_.empty()) begin(ticks);
     constexpr Shape kShape = info(K).shape;
     add<K>(ticks, values...);
-    if constexpr (kShape == Shape::enter) open_.push_back({K, ticks, coded<K>(values...)});
+    if constexpr (kShape == Shape::enter) open_.push_back({K, ticks, coded_fields<K>(values...)});
     if constexpr (kShape == Shape::leave) {
       if (!open_.empty()) open_.pop_back();
     }
@@ -59,14 +60,13 @@ class ThreadWriter {
   struct Open {
     Kind kind;
     std::uint64_t start;
-    std::vector<std::uint64_t> fields;
+    std::array<std::uint64_t, kMaxSpanFields> fields;  // coded
   };
 
   template <Kind K, class... Values>
-  static std::vector<std::uint64_t> coded(const Values&... values) {
-    std::vector<std::uint64_t> fields{static_cast<std::uint64_t>(values)...};
-    if (K == Kind::sample) fields[0] = zigzag(static_cast<std::int64_t>(fields[0]));
-    fields.resize(3);
+  static std::array<std::uint64_t, kMaxSpanFields> coded_fields(const Values&... values) {
+    std::array<std::uint64_t, kMaxSpanFields> fields{static_cast<std::uint64_t>(values)...};
+    for (std::size_t i = 0; i < kFieldsOf<K>.count; ++i) fields[i] = coded(kFieldsOf<K>.types[i], fields[i]);
     return fields;
   }
 
@@ -90,7 +90,7 @@ class ThreadWriter {
   }
 
   FrameHeader take_head() {
-    FrameHeader head = TraceWriter::head_of(FrameType::chunk, process_);
+    FrameHeader head = frame_header(FrameType::chunk, process_);
     head.stream = stream_;
     head.sequence = ++sequence_;
     head.base_ticks = base_;

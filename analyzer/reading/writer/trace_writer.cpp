@@ -3,10 +3,9 @@
 #include <zstd.h>
 
 #include <cstring>
+#include <lotus/schema_text.hpp>
 #include <stdexcept>
 #include <string>
-
-#include "reading/trace/schema.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -33,8 +32,7 @@ TraceWriter::TraceWriter(ClockPair created, ClockSource source, std::uint32_t ti
   header.tick_shift = tick_shift;
   header.created = created;
   append(bytes, header);
-  const std::string schema = FileSchema().text();
-  frame(head_of(FrameType::schema, 0), bytes_of(std::string_view(schema)));
+  frame(frame_header(FrameType::schema, 0), bytes_of(kSchemaText));
 }
 
 TraceWriter::~TraceWriter() { ZSTD_freeCCtx(context_); }
@@ -52,19 +50,19 @@ void TraceWriter::frame(FrameHeader head, std::span<const std::uint8_t> body) {
 }
 
 void TraceWriter::process(std::uint32_t number, std::uint32_t pid, std::uint32_t parent, ClockPair created) {
-  frame(head_of(FrameType::process, number), bytes_of(ProcessFrame{pid, parent, 1, created}));
+  frame(frame_header(FrameType::process, number), bytes_of(ProcessFrame{pid, parent, 1, created}));
 }
 
-void TraceWriter::clock(ClockPair pair) { frame(head_of(FrameType::clock, 0), bytes_of(pair)); }
+void TraceWriter::clock(ClockPair pair) { frame(frame_header(FrameType::clock, 0), bytes_of(pair)); }
 
 void TraceWriter::process_end(std::uint32_t number, const ProcessEndFrame& end) {
-  frame(head_of(FrameType::process_end, number), bytes_of(end));
+  frame(frame_header(FrameType::process_end, number), bytes_of(end));
 }
 
 void TraceWriter::trailer(ClockPair closed) {
   TrailerFrame trailer{};
   trailer.closed = closed;
-  frame(head_of(FrameType::trailer, 0), bytes_of(trailer));
+  frame(frame_header(FrameType::trailer, 0), bytes_of(trailer));
 }
 
 Bytes TraceWriter::compressed(std::span<const std::uint8_t> body) {

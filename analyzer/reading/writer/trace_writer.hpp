@@ -46,13 +46,11 @@ class TraceWriter {
   void define(std::uint32_t process, std::uint64_t ticks, const Values&... values) {
     Bytes body(encoded_bound<K>(values...));
     body.resize(static_cast<std::size_t>(encode<K>(body.data(), 0, values...) - body.data()));
-    FrameHeader head = head_of(FrameType::definitions, process);
+    FrameHeader head = frame_header(FrameType::definitions, process);
     head.base_ticks = ticks;
     head.events = 1;
     frame(head, body);
   }
-
-  static FrameHeader head_of(FrameType type, std::uint32_t process) { return frame_of(type, process); }
 
  private:
   Bytes compressed(std::span<const std::uint8_t> body);

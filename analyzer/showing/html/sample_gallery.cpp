@@ -34,10 +34,11 @@ bool SampleGallery::reads_files(const Process& process, std::uint64_t hook) {
   return hook < known.size() && known[hook];
 }
 
-// Fields: hook, calls, ticks, bytes.
 void SampleGallery::on_native(const Stream& stream, const Record& record) {
-  if (stream.stack.back().sample == kNoSpan || !reads_files(*stream.process, record.u[0])) return;
-  bytes_[&stream] += static_cast<double>(record.u[3]);
+  if (stream.stack.back().sample == kNoSpan ||
+      !reads_files(*stream.process, field<Kind::native, "hook">(record)))
+    return;
+  bytes_[&stream] += static_cast<double>(field<Kind::native, "bytes">(record));
 }
 
 std::size_t SampleGallery::name_of(const Op* op) {
@@ -82,7 +83,7 @@ void SampleGallery::keep(Sample sample, const Span& span) {
 void SampleGallery::keep_slow(Sample sample, const Span& span) {
   if (!slowest_.takes(sample.ns, sample.first)) return;
   const Process& process = *span.stream.process;
-  sample.index = static_cast<std::int64_t>(span.data.fields[0]);
+  sample.index = field<Kind::sample, "index">(span.data);
   sample.pid = process.pid;
   if (process.worker_of) sample.worker = static_cast<std::int64_t>(process.worker_of->worker);
   sample.op = name_of(span.data.op);

@@ -89,7 +89,7 @@ void Drawing::describe(const BatchKey& key, std::uint64_t number) {
 }
 
 void Drawing::describe(const Stream& stream, const OpenSpan& span) {
-  if (span.kind == Kind::sample) sink_.fact_sample_index(static_cast<std::int64_t>(span.fields[0]));
+  if (span.kind == Kind::sample) sink_.fact_sample_index(field<Kind::sample, "index">(span));
   if (span.kind == Kind::sample && span.has_path) sink_.fact("path", stream.sample_path);
   if (span.bytes > 0) sink_.fact("bytes", span.bytes);
   if (span.has_cpu) sink_.fact_duration("cpu", static_cast<std::int64_t>(span.cpu_ns));
@@ -137,10 +137,13 @@ void Drawing::on_open_span(const Stream& stream, const OpenSpan& span, std::size
 }
 
 void Drawing::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
-  if (record.kind == Kind::pin_queued) return;
-  const std::uint64_t outstanding = record.u[record.kind == Kind::queued ? 3 : 4];
-  const DrawnCounter counter{"queue depth", "batches", lanes_.of(stream, Kind::next).pid,
-                             stream.process->loader_of(record.u[0])};
+  if (record.kind != Kind::queued && record.kind != Kind::received) return;
+  const std::uint64_t outstanding = record.kind == Kind::queued
+                                        ? field<Kind::queued, "outstanding">(record)
+                                        : field<Kind::received, "outstanding">(record);
+  const DrawnCounter counter{
+      "queue depth", "batches", lanes_.of(stream, Kind::next).pid,
+      stream.process->loader_of(common_field<"iterator", Kind::queued, Kind::received>(record))};
   sink_.count(counter, trace_.clock.ns(ticks), outstanding);
 }
 

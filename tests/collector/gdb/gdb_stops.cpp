@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <lotus/field.hpp>
 #include <sstream>
 #include <stdexcept>
 
@@ -64,12 +65,12 @@ void GdbStop::define(collector::Modules& modules) const {
     if (!bias) continue;
     Record record;
     record.kind = Kind::module;
-    record.u[0] = ++id;
-    record.u[1] = mapping.start;
-    record.u[2] = mapping.end;
-    record.u[3] = *bias;
-    record.s[4] = mapping.path;
-    record.s[5] = file->build_id();
+    record.u[kPlaceOf<Kind::module, "id">] = ++id;
+    record.u[kPlaceOf<Kind::module, "start">] = mapping.start;
+    record.u[kPlaceOf<Kind::module, "end">] = mapping.end;
+    record.u[kPlaceOf<Kind::module, "bias">] = *bias;
+    record.s[kPlaceOf<Kind::module, "path">] = mapping.path;
+    record.s[kPlaceOf<Kind::module, "build_id">] = file->build_id();
     modules.define(record, 0, 0);
   }
 }

@@ -1,6 +1,7 @@
 #include "support/sample_reader.hpp"
 
 #include <algorithm>
+#include <lotus/field.hpp>
 #include <map>
 #include <stdexcept>
 
@@ -20,13 +21,22 @@ class Reader {
   // Names may stand anywhere; stacks, locations and binaries before their use.
   void read_names(const Record& record) {
     if (record.kind == Kind::function)
-      functions_[record.u[0]] = {std::string(record.s[1]), static_cast<NameSource>(record.u[5])};
-    if (record.kind == Kind::frame) frames_[record.u[0]][record.u[1]] = record.u[2];
+      functions_[field<Kind::function, "id">(record)] = {
+          std::string(field<Kind::function, "name">(record)),
+          static_cast<NameSource>(field<Kind::function, "source">(record))};
+    if (record.kind == Kind::frame)
+      frames_[field<Kind::frame, "location">(record)][field<Kind::frame, "depth">(record)] =
+          field<Kind::frame, "function">(record);
   }
   void read_stacks(const Record& record) {
-    if (record.kind == Kind::binary) binaries_[record.u[0]] = std::string(record.s[1]);
-    if (record.kind == Kind::location) places_[record.u[0]] = {record.u[1], record.u[2]};
-    if (record.kind == Kind::stack) stacks_[record.u[0]] = {record.u[1], record.u[2]};
+    if (record.kind == Kind::binary)
+      binaries_[field<Kind::binary, "id">(record)] = std::string(field<Kind::binary, "path">(record));
+    if (record.kind == Kind::location)
+      places_[field<Kind::location, "id">(record)] = {field<Kind::location, "binary">(record),
+                                                      field<Kind::location, "offset">(record)};
+    if (record.kind == Kind::stack)
+      stacks_[field<Kind::stack, "id">(record)] = {field<Kind::stack, "parent">(record),
+                                                   field<Kind::stack, "location">(record)};
   }
   std::vector<SampleFrame> frames_of(std::uint64_t stack) const {
     std::vector<SampleFrame> all;
@@ -105,8 +115,10 @@ std::vector<Sample> read_samples(const Trace& trace) {
     each_record(frame, [&](const Record& record) {
       if (record.kind != Kind::stack_sample) throw std::runtime_error("another record among samples");
       ticks += record.dt;
-      samples.push_back({frame.header.process, ticks, record.u[0], record.u[1], record.u[3], record.u[4],
-                         reader.frames_of(record.u[2])});
+      samples.push_back({frame.header.process, ticks, field<Kind::stack_sample, "tid">(record),
+                         field<Kind::stack_sample, "op">(record), field<Kind::stack_sample, "flags">(record),
+                         field<Kind::stack_sample, "weight">(record),
+                         reader.frames_of(field<Kind::stack_sample, "stack">(record))});
     });
     if (samples.size() - before != frame.header.events)
       throw std::runtime_error("a frame with another number of samples than it says");

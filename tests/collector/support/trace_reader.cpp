@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include <cstring>
+#include <lotus/field.hpp>
 #include <numeric>
 
 #include "support/temporary.hpp"
@@ -89,7 +90,7 @@ std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>> Tr
     if (frame.header.type != FrameType::chunk) continue;
     auto& list = found[{pids[frame.header.process], frame.header.stream}];
     each_record(frame, [&](const Record& record) {
-      if (record.kind == Kind::bytes) list.push_back(record.u[0]);
+      if (record.kind == Kind::bytes) list.push_back(field<Kind::bytes, "count">(record));
     });
   }
   return found;
