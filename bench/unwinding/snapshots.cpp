@@ -17,8 +17,8 @@
 #include <lotus/ring.hpp>
 #include <stdexcept>
 
-#include "stacks/process_stacks.hpp"
 #include "names/namer.hpp"
+#include "stacks/process_stacks.hpp"
 
 using namespace lotus;
 using namespace lotus::collector;

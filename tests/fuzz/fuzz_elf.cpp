@@ -3,10 +3,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "stacks/process_stacks.hpp"
 #include "fuzz.hpp"
 #include "log.hpp"
 #include "names/namer.hpp"
+#include "stacks/process_stacks.hpp"
 #include "support/snapshots.hpp"
 
 using namespace lotus;

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "stacks/process_stacks.hpp"
 #include "fuzz.hpp"
+#include "stacks/process_stacks.hpp"
 #include "support/snapshots.hpp"
 
 using namespace lotus;
