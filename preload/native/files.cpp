@@ -15,6 +15,10 @@ struct Arguments {
   Word a = 0, b = 0, c = 0, d = 0, e = 0, f = 0;  // 0: the function has not got so many
 };
 
+Word run(AnyFunction function, const Arguments& with) {
+  return call_function(function, with.a, with.b, with.c, with.d, with.e, with.f);
+}
+
 // Where a function's arguments are.
 enum class Rule { path_first, path_second, stream, bytes, items, items_checked, mapped };
 
@@ -25,9 +29,9 @@ constexpr bool opens(Rule rule) {
 // Before our constructor ran, in another library's. An allocator may map memory there, from inside malloc:
 // then not even the loader may be asked.
 [[gnu::noinline]] Word call_early(Hooked function, Rule rule, const Arguments& with) {
-  const auto [a, b, c, d, e, f] = with;
-  if (rule == Rule::mapped) return static_cast<Word>(syscall(SYS_mmap, a, b, c, d, e, f));
-  return call_function(real_function(function), a, b, c, d, e, f);
+  if (rule == Rule::mapped)
+    return static_cast<Word>(syscall(SYS_mmap, with.a, with.b, with.c, with.d, with.e, with.f));
+  return run(real_function(function), with);
 }
 
 // A data file that C code opened to read it names the sample, if nothing else has.
@@ -68,16 +72,15 @@ std::uint64_t bytes_of(Rule rule, Word b, Word c, Word result) {
 
 [[gnu::noinline]] Word call_counted(Thread& thread, Hooked symbol, Counted hook, Rule rule,
                                     const Arguments& with) {
-  const auto [a, b, c, d, e, f] = with;
   const AnyFunction function = real_functions[symbol];
-  const bool no_file = rule == Rule::mapped && maps_memory(c, d);
+  const bool no_file = rule == Rule::mapped && maps_memory(with.c, with.d);
   // A child of vfork shares our memory until it executes something; files are what it may open before.
   const bool child = opens(rule) && process.pid != static_cast<int>(syscall(SYS_getpid));
-  if (no_file || child) return call_function(function, a, b, c, d, e, f);
+  if (no_file || child) return run(function, with);
   const Word result = timed(
-      thread, hook, [&] { return call_function(function, a, b, c, d, e, f); },
-      [&](Word value) { return bytes_of(rule, b, c, value); });
-  if (opens(rule)) note_file(rule, a, b, c, result);
+      thread, hook, [&] { return run(function, with); },
+      [&](Word value) { return bytes_of(rule, with.b, with.c, value); });
+  if (opens(rule)) note_file(rule, with.a, with.b, with.c, result);
   return result;
 }
 
