@@ -31,7 +31,7 @@ struct Loader {
   bool pin_memory = false, persistent = false, in_order = true;
   std::string dataset;
   std::int64_t length = -1;  // of the dataset; negative: unknown
-  std::uint64_t made = 1;    // more than once: anew for each epoch or evaluation, see preload/iterators.hpp
+  std::uint64_t made = 1;    // more than once: anew for each epoch or evaluation, see preload/pipeline/iterators.hpp
 
   // Over epochs.
   bool keeps_workers() const { return persistent && made <= 1; }
