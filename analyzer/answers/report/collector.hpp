@@ -20,7 +20,7 @@
 
 namespace lotus::analyzer {
 
-class Collector : public Visitor {
+class FindingsCollector : public Visitor {
  public:
   static constexpr std::size_t kSlowest = 10;
 
