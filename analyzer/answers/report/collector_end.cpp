@@ -1,4 +1,4 @@
-// What is only known once a trace, or all of them, have gone by.
+// The findings that are only known at the end of a trace, or of all traces.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -8,7 +8,7 @@
 
 namespace lotus::analyzer {
 
-// What never ended lasted at least until the process's last record.
+// Spans that never ended count until the process's last record.
 void FindingsCollector::fold_unended(const Reading& reading) {
   for (const auto& [process, kind, start] : unended_) {
     const auto extent = reading.by_process.find(process->number);
@@ -40,14 +40,14 @@ void FindingsCollector::end(const Reading& reading) {
   }
 }
 
-// A training process that was killed outside of its loaders has no open span to tell of it.
+// A training process that was killed outside of its loaders has no open span that would show it.
 void FindingsCollector::note_killed_training() {
   std::map<const Process*, const Loop*> latest;
   for (const auto& [key, loop] : loops_) {
     const Loop*& known = latest[std::get<0>(key)];
     if (known == nullptr || known->last < loop.last) known = &loop;
   }
-  for (const CutShort& cut : findings_.cut_short) latest.erase(cut.process);  // told already
+  for (const CutShort& cut : findings_.cut_short) latest.erase(cut.process);  // listed already
   for (const auto& [process, loop] : latest)
     if (process->ending == Ending::killed)
       findings_.cut_short.push_back(killed_training(*trace_, *process, *loop, last_batches_[process].batch));
@@ -103,7 +103,7 @@ void FindingsCollector::fold_quality(const Reading& reading) {
   }
 }
 
-// By file, process and id, whatever the order in which their chunks came.
+// Orders loaders by file, process and id, independently of the order of chunks.
 void FindingsCollector::sort_loaders() {
   auto& loaders = findings_.loaders;
   const auto key = [&](std::size_t i) {
