@@ -41,7 +41,8 @@ int run(const Run& work) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Jupyter starts programs with it ignored; who reads only our first lines needs no complaint.
+  // Jupyter starts programs with SIGPIPE ignored. A reader that stops early, as head, must not cause an
+  // error.
   std::signal(SIGPIPE, SIG_DFL);
   CLI::App app("Reads Lotus traces: where the time of an ML input pipeline goes.", "lotus-analyze");
   app.set_version_flag("--version", "lotus-analyze " LOTUS_VERSION);

@@ -13,7 +13,7 @@ inline constexpr std::uint64_t kSecond = 1'000'000'000;   // in ns
 std::uint64_t monotonic_ns();
 
 // A calibration pair: ticks of `source` (see lotus/clock.hpp) read between two reads of the realtime
-// clock; the tightest of several tries, so that being scheduled away in between does not spoil it.
+// clock. The tightest of several tries, so that a preemption in between does not spoil it.
 ClockPair read_clock_pair(ClockSource source, std::uint32_t tick_shift);
 
 }  // namespace lotus::collector

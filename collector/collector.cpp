@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kNothingPause = kSecond;  // no traced program at all
 constexpr std::uint64_t kCheckInterval = kSecond;
 constexpr std::uint64_t kLinger = 500 * kMillisecond;
-// An autostarted collector does not wait for disk space for ever; the data stay in the segments.
+// How long an autostarted collector waits for disk space; after it, the data stay in the segments.
 constexpr std::uint64_t kPatience = 30 * kSecond;
 constexpr std::size_t kClosedShown = 8;
 
@@ -76,7 +76,7 @@ void Collector::find_segments(std::uint64_t now_ns) {
 
 void Collector::serve(std::unique_ptr<Segment> segment, std::uint64_t now_ns) {
   const SegmentHeader& header = segment->header();
-  // A new file under a name that is served already: the process began anew (exec) and left the old one.
+  // A new file under a name that is served already: the process called exec and made a new segment.
   for (const auto& [id, session] : sessions_)
     for (const auto& process : session->processes()) {
       const SegmentFile& file = process->segment().file();
@@ -157,7 +157,7 @@ ExitCode Collector::finish() {
   return failed_ ? kFailed : kDone;
 }
 
-// Sleeps until the next visit is due, a process ends, a directory changes, or somebody asks us to stop.
+// Sleeps until the next visit is due, a process ends, a directory changes, or the collector is told to stop.
 void Collector::wait() {
   std::vector<pollfd> polled{{stop_.fd(), POLLIN, 0}, {finder_.notify_fd(), POLLIN, 0}};
   for (const auto& [id, session] : sessions_)

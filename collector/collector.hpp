@@ -51,7 +51,7 @@ class Collector {
   std::map<SessionId, std::unique_ptr<Session>> sessions_;
   bool directory_changed_ = true;
   std::uint64_t next_check_ns_ = 0;
-  std::uint64_t busy_at_ns_ = 0;  // when there was last something to serve
+  std::uint64_t busy_at_ns_ = 0;  // when there was a session, or an incomplete segment, last
   VisitPace pace_;
   std::uint64_t visited_at_ns_ = 0;
   std::uint64_t pause_ns_ = 0;  // until the next visit

@@ -10,15 +10,15 @@
 
 namespace lotus::collector {
 
-// The body of a definitions frame: records whose times are relative to the one before, the first one's
-// to base_ticks.
+// The body of a definitions frame: records with times relative to the previous record; the first one's is
+// relative to base_ticks.
 struct DefinitionBody {
   std::vector<std::uint8_t> bytes;
   std::uint64_t base_ticks = 0;
   std::uint32_t events = 0;
 };
 
-// No body is larger than this plus one payload, and no payload than this.
+// Largest payload, in bytes. A body may be larger than this by one payload at most.
 inline constexpr std::size_t kLargeBody = std::size_t{1} << 20;
 
 class DefinitionJoiner {

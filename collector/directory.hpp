@@ -1,5 +1,5 @@
 // A directory of segments, held open: everything in it is named relative to the descriptor, so that
-// nobody can swap the directory below us.
+// the directory cannot be swapped meanwhile.
 #pragma once
 
 #include <sys/types.h>
@@ -17,17 +17,17 @@ class Directory {
   enum class Create : std::uint8_t { no, yes };
   enum class Result : std::uint8_t { opened, absent, refused };
 
-  // Opens `path` if it is a real directory (no symlink) that belongs to us with mode 0700; with
-  // Create::yes an absent one is made so first. `refused`: `why` says what is wrong and what to do.
+  // Opens `path` if it is a directory (no symlink) of this user with mode 0700; Create::yes creates it first
+  // if it does not exist. `refused`: `why` says what is wrong and what to do.
   Result open(const std::string& path, Create create, std::string& why);
 
   const std::string& path() const { return path_; }
-  // It was not there and open() made it.
+  // open() created it.
   bool made() const { return made_; }
   int fd() const { return fd_.get(); }
   // True while `path` still leads to this directory.
   bool in_place() const;
-  // Names of the files that are called like segments. False with errno set if it cannot be read.
+  // Names of the files with a segment's suffix. False with errno set if the directory cannot be read.
   bool list_segments(std::vector<std::string>& names) const;
 
  private:

@@ -1,4 +1,4 @@
-// The compiled half of fmt, as fmt's own src/format.cc has it: Debian ships no static libfmt, and with
+// The compiled part of fmt, as in fmt's own src/format.cc: Debian ships no static libfmt, and with
 // fmt in header-only mode every file here would take ten times as long to compile.
 #include <fmt/format-inl.h>
 

@@ -40,9 +40,9 @@ FrameIndex::FrameIndex(std::vector<IndexEntry> known, const std::string& trace)
 }
 
 void FrameIndex::append(std::span<const IndexEntry> entries) {
-  // Tried once a block: where it fails, it may fail for long.
+  // Tried only once a block: a failure (a full disk) may last for long.
   const std::size_t blocks = recent_.size() / kIndexBlock;
-  recent_.reserve(kIndexBlock + entries.size());  // once: growing by copies would leave megabytes of holes
+  recent_.reserve(kIndexBlock + entries.size());  // once: regrowing would fragment the heap by megabytes
   recent_.insert(recent_.end(), entries.begin(), entries.end());
   if (recent_.size() / kIndexBlock > blocks) put_by();
 }
@@ -56,7 +56,7 @@ void FrameIndex::put_by() {
   in_file_ += whole;
   recent_.erase(recent_.begin(), recent_.begin() + static_cast<std::ptrdiff_t>(whole));
   if (recent_.capacity() > 2 * kIndexBlock)
-    recent_.shrink_to_fit();  // they were those of an earlier collector
+    recent_.shrink_to_fit();  // frees the room of an earlier collector's entries
 }
 
 bool FrameIndex::visit(const std::function<void(std::span<const IndexEntry>)>& take) const {

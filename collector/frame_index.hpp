@@ -1,5 +1,5 @@
-// What is known of each frame of a trace, to be written at its end: bounded in memory, however long the
-// trace grows. The rest waits in a file without a name beside the trace.
+// The index of a trace's frames, to be written at the trace's end. The memory is bounded, however long the
+// trace grows: older entries wait in an unnamed file beside the trace.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class FrameIndex {
   // `known`: the frames that are there already. `trace`: the path of the trace.
   FrameIndex(std::vector<IndexEntry> known, const std::string& trace);
 
-  // Where no file can be made or written, everything stays in memory.
+  // If the unnamed file cannot be made or written, all entries stay in memory.
   void append(std::span<const IndexEntry> entries);
 
   // Gives all entries, in order, in blocks of kIndexBlock at most. False with errno set: some could not be

@@ -9,12 +9,13 @@
 namespace lotus::collector {
 namespace {
 
-// SIGBUS comes to the thread that touched the page, so each thread needs to find its own mappings only.
+// SIGBUS is delivered to the thread that touched the page, so each thread only needs a list of its own
+// mappings.
 thread_local GuardedMapping* first_mapping = nullptr;
 
 void on_bus_error(int signal, siginfo_t* info, void* /*context*/) {
   const int saved = errno;
-  // Not ours: die of it, when the instruction is tried again.
+  // Not in a guarded mapping: the instruction is tried again and ends the process.
   if (!GuardedMapping::repair(info->si_addr)) ::signal(signal, SIG_DFL);
   errno = saved;
 }
@@ -34,7 +35,7 @@ std::unique_ptr<GuardedMapping> GuardedMapping::map(int fd, std::size_t bytes) {
 }
 
 std::unique_ptr<GuardedMapping> GuardedMapping::map_private(int fd, std::size_t bytes) {
-  // Can be written to: libelf notes in the section headers that it decompressed a section.
+  // Writable, because libelf marks a decompressed section in its section header.
   return map(fd, bytes, MAP_PRIVATE);
 }
 

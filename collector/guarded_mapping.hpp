@@ -14,8 +14,8 @@ class GuardedMapping {
   // Maps the first `bytes` bytes of `fd` for reading and writing; nullptr with errno set if it cannot.
   // A mapping is made, touched and destroyed by one thread only.
   static std::unique_ptr<GuardedMapping> map(int fd, std::size_t bytes);
-  // The same without writing to the file: what is written to the mapping stays in this process. Bytes that
-  // are written to the file later may show or not.
+  // The same as a private mapping: writes to it stay in this process. Later writes to the file may be visible
+  // or not.
   static std::unique_ptr<GuardedMapping> map_private(int fd, std::size_t bytes);
   ~GuardedMapping();
   GuardedMapping(const GuardedMapping&) = delete;
@@ -23,7 +23,7 @@ class GuardedMapping {
 
   std::uint8_t* data() const { return data_; }
   std::size_t size() const { return size_; }
-  // True once a page was found missing: all that was read since the last check may be zeros.
+  // True once a page was missing: everything read since the last check may be zeros.
   bool torn() const { return torn_.load(std::memory_order_relaxed); }
 
   // For the SIGBUS handler: repairs the mapping of this thread that holds `address`, if there is one.

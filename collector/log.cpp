@@ -17,7 +17,7 @@ void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody is left who could be told
+    if (written <= 0) return;  // there is no other place to report this to
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -34,7 +34,7 @@ Log::Log(const std::string& file, Where where, bool quiet) : quiet_(quiet) {
   if (where == Where::standard_error) target_ = STDERR_FILENO;
   progress_allowed_ = target_ >= 0 && file.empty() && !quiet && isatty(STDERR_FILENO) != 0;
   if (file.empty()) return;
-  // Traces go on whether or not somebody reads a pipe under that name: nothing is waited for.
+  // The path may be a pipe that nobody reads: opening and writing must not block the collection.
   file_.reset(open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   if (file_) {
     target_ = file_.get();

@@ -15,7 +15,7 @@ class Log {
  public:
   enum class Where { standard_error, nowhere };
 
-  // `file`: path to append to; empty: `where`. A file that cannot be opened is said on standard error.
+  // `file`: path to append to; empty: `where`. If the file cannot be opened, standard error says so.
   // `quiet`: only errors are written.
   Log(const std::string& file, Where where, bool quiet);
 
@@ -30,7 +30,7 @@ class Log {
   // As error() and note(), but the same text is written only once in the life of this log.
   void error_once(const std::string& text);
   void note_once(const std::string& text);
-  // What became of a trace: the one line that its user looks for.
+  // The result for a closed trace: the one line that a user looks for.
   void result(std::string_view text);
 
   // True if lines go to a terminal where a progress line may be rewritten.

@@ -18,14 +18,14 @@ using namespace lotus::collector;
 
 constexpr int kLargeBlock = 256 << 10;  // bytes
 
-// So that no trace file gets the number of a standard stream that the starter had closed.
+// Opens closed standard streams, so that no trace file gets their descriptor numbers.
 void open_standard_streams() {
   int fd = 0;
   while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (fd > STDERR_FILENO) close(fd);
 }
 
-// One descriptor for each traced process is needed.
+// Each traced process needs a descriptor.
 void raise_open_files() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -36,12 +36,12 @@ void raise_open_files() {
 void ready_process(Mode mode) {
   unsetenv("LD_PRELOAD");
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // then the write fails, which is handled
+  std::signal(SIGXFSZ, SIG_IGN);  // then write() fails, and that is handled
   raise_open_files();
-  // What a burst of processes made grow is given back, whatever came to lie behind it on the heap. Left
-  // alone, the threshold follows the largest block that was ever freed.
+  // Large blocks are mapped by themselves, so that memory of a burst of processes returns to the system. By
+  // default, glibc raises this threshold to the largest block ever freed.
   mallopt(M_MMAP_THRESHOLD, kLargeBlock);
-  // Holds no directory that somebody may want to unmount.
+  // The working directory of a collector must not prevent an unmount.
   if (mode == Mode::autostart && chdir("/") != 0) return;
 }
 

@@ -38,8 +38,8 @@ std::uint64_t pid_namespace() {
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-// The candidates of the traced processes, in their order; all of them may hold segments. `chosen`: the only
-// one, absolute, or empty.
+// The directories that traced processes use, in their order of preference; all of them may hold segments.
+// `chosen`: if not empty, the only one; absolute.
 std::vector<std::string> places_of(const std::string& chosen) {
   const std::string runtime = environment("XDG_RUNTIME_DIR");
   const std::string temporary = environment("TMPDIR");
@@ -58,7 +58,7 @@ std::vector<std::string> places_of(const std::string& chosen) {
   return found;
 }
 
-// Absolute, if there is a working directory that it can be relative to; says so if not.
+// Makes a path absolute. Prints an error if it is relative and there is no working directory.
 bool make_absolute(std::string& path) {
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error);
@@ -74,7 +74,7 @@ bool make_absolute(std::string& path) {
   return true;
 }
 
-// False: they cannot be used, which was said.
+// False: the options cannot be used, and an error was printed.
 bool add_environment(Options& options, const std::string& directory) {
   std::string chosen = directory.empty() ? environment("LOTUS_DIR") : directory;
   if (!chosen.empty() && !make_absolute(chosen)) return false;

@@ -1,4 +1,4 @@
-// What the command line and the environment ask for.
+// Options from the command line and the environment.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace lotus::collector {
 enum class Mode : std::uint8_t {
   serve,      // until a signal comes
   autostart,  // until the last traced process has ended
-  drain,      // what is there now, then exit
-  status,     // only say what is going on
+  drain,      // collect the present segments, then exit
+  status,     // only print the state of the collectors
 };
 
 enum ExitCode : int { kDone = 0, kFailed = 1, kWrongUsage = 2, kNobodyServes = 3 };

@@ -13,13 +13,13 @@ namespace lotus::collector {
 namespace {
 
 constexpr int kMaxNumbered = 1000;
-constexpr std::uint32_t kMaxHeader = 1u << 20;  // bytes; no version's is larger
+constexpr std::uint32_t kMaxHeader = 1u << 20;  // bytes; headers of all versions are smaller
 
 enum class Found : std::uint8_t { nothing, empty, same_session, other_trace, foreign, in_use, error };
 
 struct Candidate {
   Found found = Found::error;
-  Fd fd;  // open and locked where the file is one to write to
+  Fd fd;  // open and locked if the trace can be written to this file
   std::uint64_t size = 0;
   FileHeader header{};
   int error = 0;  // errno, where found is error
@@ -28,7 +28,8 @@ struct Candidate {
 // The lock keeps other collectors off; a file system that has no locks is used without one.
 bool lock_file(int fd) { return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
-// A header that says otherwise than it did is damaged, and what follows it may be anywhere.
+// Whether the header is the one of the session. If any of these fields differs, the header is damaged, and
+// the frames behind it cannot be trusted.
 bool is_of(const FileHeader& header, const FileHeader& identity) {
   return header.version == kTraceVersion && header.header_bytes >= sizeof(FileHeader) &&
          header.header_bytes <= kMaxHeader && header.session_pid == identity.session_pid &&
@@ -97,7 +98,7 @@ OpenedOutput resume(Candidate file, const std::string& path, Log& log) {
   return {std::move(trace), std::move(scanned), 0};
 }
 
-// Moves a trace of another session out of the way, as long as that harms no third file.
+// Renames a trace of another session, unless that would overwrite a third file.
 bool set_aside(const std::string& path, const FileHeader& identity, Log& log) {
   const std::string old = path + ".old";
   const Found there = look_at(old, identity).found;

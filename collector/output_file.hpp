@@ -1,5 +1,5 @@
-// Finds the file that a session's trace goes to, and opens or continues it, without ever harming a file
-// that is not its own.
+// Finds the output file of a session's trace, and opens or continues it. Never overwrites a file that belongs
+// to something else.
 #pragma once
 
 #include <lotus/trace.hpp>

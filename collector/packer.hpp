@@ -1,4 +1,4 @@
-// Compression of what the collector writes itself, and the checks of what traced processes compressed.
+// Compression of the collector's own frames, and checks of the payloads that traced processes compressed.
 #pragma once
 
 #include <cstdint>

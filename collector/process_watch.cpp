@@ -45,7 +45,8 @@ std::optional<Stat> parse_stat(std::string_view text) {
   return stat;
 }
 
-// What can be told of a process now. Short of descriptors or memory nothing can, which says nothing of it.
+// The state of a process as far as it can be determined now. A lack of descriptors or memory proves nothing
+// about the process.
 struct Seen {
   std::optional<Stat> stat;
   bool gone = false;  // there is certainly no such process
@@ -84,7 +85,7 @@ Presence presence_of(std::uint32_t pid, std::uint64_t start_time) {
 
 ProcessWatch::ProcessWatch(std::uint32_t pid, std::uint64_t start_time) : pid_(pid), start_time_(start_time) {
   pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  // Looked up after the descriptor exists: if this is the right process now, the descriptor is its.
+  // The start time is read after the descriptor was opened: if it is right now, so is the descriptor.
   const Presence presence = presence_of(pid, start_time);
   ended_ = presence == Presence::ended;
   if (presence != Presence::there) pidfd_.reset();

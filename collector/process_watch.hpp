@@ -1,4 +1,4 @@
-// Is a traced process still there?
+// Whether a traced process still runs.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ std::optional<std::uint64_t> process_start_time(std::uint32_t pid);
 enum class Presence : std::uint8_t {
   there,
   ended,
-  unknown,  // it cannot be found out for now: no descriptor or no memory is left
+  unknown,  // cannot be determined now: out of descriptors or memory
 };
 Presence presence_of(std::uint32_t pid, std::uint64_t start_time);
 
 // One process, named by pid and start time so that a reused pid is not mistaken for it. A stopped
-// process is alive, and so is one of which nothing can be found out: what it records would be lost.
+// process counts as alive, and so does one whose state is unknown, since its records would be lost otherwise.
 class ProcessWatch {
  public:
   ProcessWatch(std::uint32_t pid, std::uint64_t start_time);

@@ -1,5 +1,5 @@
-// Reads a ring ahead of its tail: the bytes are given back to the writers only when what was read is
-// safely in the trace file (RingReader gives them back record by record).
+// Reads a ring ahead of its tail: the bytes are given back to the writers only after the records are in the
+// trace file (RingReader gives them back record by record).
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@ class RingCursor {
     record,   // one was copied out
     end,      // nothing more is there
     hole,     // reserved but not committed: being written, or its writer died
-    damaged,  // what stands here cannot be a record
+    damaged,  // the bytes here cannot be a record
   };
 
   RingCursor() = default;
-  // `bytes` of records lie behind `header`; checked by the caller. A tail that cannot be one starts anew
-  // at the head: what lay before it cannot be told from older laps.
+  // `bytes`: size of the ring behind `header`, checked by the caller. If the tail is impossible, reading
+  // starts at the head: records before it cannot be told from those of older laps.
   RingCursor(RingHeader* header, std::uint64_t bytes)
       : header_(header), data_(reinterpret_cast<const std::uint8_t*>(header + 1)), bytes_(bytes) {
     position_ = __atomic_load_n(&header->tail, __ATOMIC_ACQUIRE);

@@ -15,7 +15,7 @@ void keep_whole_records(SalvagedChunk& chunk) {
   Record record;
   while (const std::uint8_t* next = decode(whole, end, record)) {
     whole = next;
-    if (record.kind != Kind::open) ++chunk.events;  // what repeats is not counted
+    if (record.kind != Kind::open) ++chunk.events;  // `open` repeats an earlier event
   }
   chunk.records.resize(static_cast<std::size_t>(whole - begin));
 }

@@ -1,4 +1,4 @@
-// What a dead process left in its open chunks.
+// Recovers the records that a dead process left in its open chunks.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Salvage {
   std::uint32_t damaged = 0;  // slots whose values make no sense
 };
 
-// Reads the open chunks of every thread slot, also those without a record: their numbers say how many were
-// handed on. The process must be dead: only then do bytes and `used` belong together.
+// Reads the open chunk of every thread slot. Empty chunks are included: their sequence numbers say how many
+// chunks came before. The process must be dead: only then do bytes and `used` match.
 Salvage salvage_chunks(const Segment& segment);
 
 }  // namespace lotus::collector

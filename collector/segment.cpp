@@ -24,7 +24,7 @@ std::string what_is_wrong(const struct stat& status) {
   return {};
 }
 
-// Perhaps it can be opened later, as it is.
+// The file itself may be good: opening it can succeed later.
 bool is_passing(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EAGAIN;
 }

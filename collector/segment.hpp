@@ -1,4 +1,4 @@
-// A segment file that was found good and is mapped.
+// A segment file that was checked and is mapped.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@
 
 namespace lotus::collector {
 
-// Which file it is: a name alone may come to mean another file.
+// Identifies a file by more than its name, since another file may take over the name.
 struct SegmentFile {
   std::shared_ptr<const Directory> directory;
   std::string name;
@@ -23,11 +23,11 @@ struct SegmentFile {
   ino_t inode = 0;
 
   std::string path() const { return directory->path() + "/" + name; }
-  // Deletes the file, if the name still means it.
+  // Deletes the file, if the name still belongs to it.
   void remove() const;
 };
 
-// What the traced process counted.
+// The counters of the traced process.
 struct SegmentCounters {
   std::uint64_t lost_events = 0, lost_chunks = 0, lost_definitions = 0, dropped_spans = 0;
   std::uint64_t flush_ticks = 0, off_reason = 0;
@@ -42,17 +42,17 @@ class Segment {
   const SegmentFile& file() const { return file_; }
   // The header as it was when it was checked: layout and identity. Never reread from the mapping.
   const SegmentHeader& header() const { return *header_; }
-  // Somebody truncated the file: what is read from it is zeros.
+  // The file was truncated: reads from it give zeros.
   bool torn() const { return mapping_->torn(); }
 
   RingCursor ring(RingIndex index) const;
-  // Copies of what may change under our hands.
+  // Copies of fields that the traced process may change at any time.
   ThreadSlot slot(std::uint32_t index) const;
   SegmentCounters counters() const;
   // The open chunk of a slot: header().chunk_bytes bytes in shared memory.
   const std::uint8_t* chunk(std::uint32_t index) const;
 
-  // Tells the traced process that somebody reads. `now_ns`: CLOCK_MONOTONIC.
+  // Tells the traced process that a collector reads its segment. `now_ns`: CLOCK_MONOTONIC.
   void beat(std::uint64_t now_ns) const;
   // The process records no more.
   bool finished() const;
@@ -71,7 +71,8 @@ struct OpenedSegment {
   int error = 0;                     // errno if the file could not be opened or mapped for now
 };
 
-// Opens `name` in `directory`: a plain file of ours, mode 0600, without other links. `pid_namespace`: ours.
+// Opens `name` in `directory`: a regular file of this user, mode 0600, without other links. `pid_namespace`:
+// the collector's.
 OpenedSegment open_segment(const std::shared_ptr<const Directory>& directory, const std::string& name,
                            std::uint64_t pid_namespace);
 

@@ -1,4 +1,4 @@
-// Is this header one that can be used? Pure: no file, no mapping.
+// Checks whether a segment header can be used. Pure: no file, no mapping.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kMaxSegmentBytes = std::uint64_t{1} << 28;
 
 enum class Verdict : std::uint8_t {
   good,
-  not_ready,      // being made, or its maker died
+  not_ready,      // not complete yet, or its process died before it was
   other_version,  // made by another version of Lotus
   elsewhere,      // of another pid namespace
   damaged,
@@ -41,7 +41,7 @@ struct SegmentVerdict {
 };
 
 // Checks a private copy of a header. After `good`, all offsets and counts in it lie within the file and
-// do not overlap, and its texts end.
+// do not overlap, and its texts are NUL-terminated.
 SegmentVerdict check_segment(const SegmentHeader& header, const SegmentFacts& facts);
 
 }  // namespace lotus::collector

@@ -21,8 +21,8 @@ std::uint64_t own_pid_namespace() {
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-// A segment is made within milliseconds; after this long nobody makes it any more. A collector that finds one
-// half made by a process that is gone, or that it cannot see, stays so long.
+// A process completes its segment within milliseconds; after this time it counts as abandoned. A collector
+// waits this long for an incomplete segment whose process is gone or is not visible to it.
 constexpr std::time_t kMakingSeconds = 10;
 
 bool is_old(const struct stat& status) { return std::time(nullptr) - status.st_mtime > kMakingSeconds; }
@@ -31,7 +31,7 @@ bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-// The process that a segment's name means is gone, or is in another pid namespace.
+// Whether the process in a segment's name is gone, or in another pid namespace.
 bool maker_is_dead(const std::string& name) {
   const auto maker = parse_segment_name(name);
   return !maker || presence_of(maker->pid, maker->start_time) == Presence::ended;
@@ -68,7 +68,7 @@ ServeLock::Result SegmentFinder::attach_one(Watched& watched, Directory::Create 
     if (!why.empty()) log_.error_once(why);
     return ServeLock::Result::failed;
   }
-  // A name with a typo would else be served for ever without anybody noticing.
+  // Otherwise a misspelt directory would be served for ever, unnoticed.
   if (directory->made() && watched_.size() == 1)
     log_.note_once(fmt::format("made {}, which was not there; traced programs must have the same LOTUS_DIR",
                                printable(watched.path)));
@@ -105,7 +105,7 @@ void SegmentFinder::scan_one(Watched& watched, std::vector<std::unique_ptr<Segme
   std::vector<std::string> names;
   if (!watched.directory->list_segments(names)) {
     log_.error_once(fmt::format("{}: {}; it is tried again", printable(watched.path), reason(errno)));
-    return;  // what is known of its files still holds
+    return;  // nothing changed since the last look
   }
   std::map<std::string, Known> files;
   for (const std::string& name : names) {
@@ -126,7 +126,7 @@ void SegmentFinder::scan_one(Watched& watched, std::vector<std::unique_ptr<Segme
 
 SegmentFinder::Seen SegmentFinder::look_at(const Watched& watched, const std::string& name, bool old,
                                            std::vector<std::unique_ptr<Segment>>& found) {
-  const bool dead = maker_is_dead(name);  // before it is opened: what a dead process left does not change
+  const bool dead = maker_is_dead(name);  // before opening: the segment of a dead process does not change
   OpenedSegment opened = open_segment(watched.directory, name, pid_namespace_);
   const std::string path = watched.path + "/" + name;
   if (opened.error == ENOENT) return Seen::waiting;  // deleted just now
@@ -173,7 +173,7 @@ void SegmentFinder::check_places() {
   for (Watched& watched : watched_) {
     if (!watched.directory) continue;
     if (!watched.directory->in_place()) {
-      watched.directory.reset();  // segments of it that are open stay so
+      watched.directory.reset();  // its open segments stay open
       watched.lock.release();
     } else if (!watched.lock.in_place(*watched.directory) &&
                lock(watched, ServeLock::Try::for_50_ms) != ServeLock::Result::taken) {

@@ -1,5 +1,5 @@
-// Watches the directories that traced processes may put their segments in, as the one collector that
-// serves them.
+// Watches the directories where traced processes may create their segments, and holds the locks that make
+// this collector the only one that serves them.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@ class SegmentFinder {
   SegmentFinder(const std::vector<std::string>& paths, Log& log);
 
   enum class Attached : std::uint8_t { serving, served_by_another, nowhere };
-  // Opens and locks every candidate that is there and ours. Create::yes: if there is none, the first one
-  // that can be made is made. May be called again to pick up what appeared since.
+  // Opens and locks every candidate that exists and belongs to this user. Create::yes: if there is none,
+  // creates the first one that can be created. May be called again for directories that appeared since.
   Attached attach(Directory::Create create, ServeLock::Try patience);
 
-  // Segments that were not found before, ready to be read. Says once what it leaves alone, and why.
+  // New segments, ready to be read. Files that are not used are logged once each, with the reason.
   std::vector<std::unique_ptr<Segment>> scan();
   // Some segments are still being made.
   bool any_waiting() const;
 
-  // To be called now and then: follows directories and lock files that were deleted or replaced. Throws
+  // To be called regularly: follows directories and lock files that were deleted or replaced. Throws
   // std::runtime_error if another collector has taken over what this one serves.
   void check_places();
 
-  // Leaves `text` for `lotus-collector --status` in every directory that is served.
+  // Publishes `text` for `lotus-collector --status` in every directory that is served.
   void publish(std::string_view text) const;
 
   // Releases the locks, then looks once more, because a traced process makes its segment first and looks
@@ -52,11 +52,11 @@ class SegmentFinder {
   struct Known {
     Seen seen = Seen::waiting;
     ino_t inode = 0;
-    timespec changed{};  // what was refused is looked at again after a change
+    timespec changed{};  // a refused file is checked again after a change
   };
   struct Watched {
     std::string path;
-    std::shared_ptr<Directory> directory;  // nullptr: not there, or not ours to serve
+    std::shared_ptr<Directory> directory;  // nullptr: does not exist, or must not be served
     ServeLock lock;
     std::map<std::string, Known> files;
   };

@@ -37,7 +37,7 @@ bool is_ours(const struct stat& status) {
 
 constexpr std::size_t kMaxPublished = std::size_t{1} << 22;
 
-// The line before a published text, by which a half-written one is told: its size and hash.
+// The line before a published text: its size and hash, by which readers recognise a half-written text.
 std::string mark_of(std::string_view text) {
   return fmt::format("{} {:08x}\n", text.size(),
                      fnv1a(reinterpret_cast<const unsigned char*>(text.data()), text.size()));
@@ -54,7 +54,7 @@ std::string read_all(int fd) {
   return text;
 }
 
-// The text behind pid and mark, if the mark is that of the text.
+// The text behind pid and mark, if the mark matches it.
 std::string whole_text(std::string_view file) {
   for (int line = 0; line < 2; ++line) {
     const std::size_t end = file.find('\n');
@@ -68,7 +68,7 @@ std::string whole_text(std::string_view file) {
 
 void write_pid(int fd) {
   const std::string text = fmt::format("{}\n", getpid());
-  // The pid is for people only; a full file system must not keep us from serving.
+  // The pid is for people only: a full file system must not keep the collector from serving.
   [[maybe_unused]] const bool written = ftruncate(fd, 0) == 0 && pwrite(fd, text.data(), text.size(), 0) >= 0;
 }
 
@@ -91,7 +91,7 @@ ServeLock::Result ServeLock::take(const Directory& directory, Try patience, std:
   inode_ = status.st_ino;
   fd_ = std::move(file);
   if (!in_place(directory)) {
-    fd_.reset();  // deleted between opening and locking; whoever made the new one serves
+    fd_.reset();  // deleted between opening and locking: the creator of the new file serves
     return Result::held;
   }
   write_pid(fd_.get());
@@ -102,7 +102,7 @@ bool ServeLock::held_by_another(const Directory& directory) {
   const Fd file(openat(directory.fd(), kCollectorLock, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   for (int i = 0; file && i < kTries; ++i) {
     if (i > 0) std::this_thread::sleep_for(kBetweenTries);
-    // Shared, as traced processes look: those who only look do not keep each other off.
+    // A shared lock, like that of traced processes: those who only look do not disturb each other.
     if (flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return false;
   }
   return static_cast<bool>(file);
@@ -111,7 +111,7 @@ bool ServeLock::held_by_another(const Directory& directory) {
 void ServeLock::publish(std::string_view text) const {
   const std::string all = fmt::format("{}\n{}{}", getpid(), mark_of(text), text);
   if (!fd_ || pwrite(fd_.get(), all.data(), all.size(), 0) < 0) return;
-  // Where that fails, the mark does not fit.
+  // If that fails, the mark does not match the text.
   [[maybe_unused]] const int failed = ftruncate(fd_.get(), static_cast<off_t>(all.size()));
 }
 

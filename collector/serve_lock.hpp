@@ -16,25 +16,25 @@ class ServeLock {
  public:
   enum class Result : std::uint8_t { taken, held, failed };
 
-  // How often to try: traced processes hold the lock for an instant while they look whether anybody
-  // serves, so that once is not enough to know.
+  // How often to try. Traced processes hold the lock for an instant to see whether a collector serves, so a
+  // single failure proves nothing.
   enum class Try : std::uint8_t { once, for_50_ms };
-  // Takes the lock of `directory` and writes our pid into it. `failed`: `why` says why.
+  // Takes the lock of `directory` and writes the collector's pid into it. `failed`: `why` has the reason.
   Result take(const Directory& directory, Try patience, std::string& why);
   void release() { fd_.reset(); }
 
-  // False once the lock file was deleted or replaced: then others can take "the" lock as well.
+  // False once the lock file was deleted or replaced: then another collector can lock its successor.
   bool in_place(const Directory& directory) const;
   bool held() const { return static_cast<bool>(fd_); }
 
   // The pid in the lock file of `directory`; 0 if there is none.
   static std::uint32_t holder(const Directory& directory);
-  // Somebody serves `directory`.
+  // Whether a collector serves `directory`.
   static bool held_by_another(const Directory& directory);
 
-  // Leaves `text` for others to read, in the lock file. Where there is no room for it, there is none.
+  // Publishes `text` in the lock file. On a full file system there is no text.
   void publish(std::string_view text) const;
-  // What the holder published last, empty if nothing, or if it writes just now and goes on doing so.
+  // The text that the holder published last. Empty if there is none, or if each try met a half-written one.
   static std::string published(const Directory& directory);
 
  private:

@@ -15,12 +15,12 @@ namespace lotus::collector {
 namespace {
 
 constexpr std::uint64_t kQuietBeforeEnd = 300 * kMillisecond;
-constexpr std::uint64_t kLastMoment = kSecond;  // for others to end, where a process waits for the trace
+constexpr std::uint64_t kLastMoment = kSecond;  // for the other processes to end, if one waits for the trace
 constexpr std::uint64_t kClockInterval = 10 * kSecond;
 constexpr std::uint64_t kRetryInterval = kSecond;
 constexpr std::uint64_t kNamingInterval = 30 * kSecond;
-constexpr std::uint64_t kNamingPatience = 30 * kSecond;  // with rings that are not calm
-constexpr std::uint64_t kNamingRest = 4000;              // times what it took goes by before the next
+constexpr std::uint64_t kNamingPatience = 30 * kSecond;  // longest wait for calm rings
+constexpr std::uint64_t kNamingRest = 4000;              // pause after naming, in multiples of its duration
 constexpr std::uint64_t kNamingSlice = 20 * kMillisecond;
 
 const char* remedy(int error) {
@@ -87,7 +87,7 @@ bool Session::open(std::uint64_t now_ns, bool insist) {
   int error = 0;
   if (open_at(output_, error)) return true;
   failed(error, output_, now_ns);
-  // The last chance: the rings of ended processes do not fill further, but they take memory.
+  // Only as a last resort, or for ended processes: their rings fill no further, but they take memory.
   if (!insist && !all_dead()) return false;
   const std::string elsewhere = fallback_directory_ + output_.substr(output_.rfind('/'));
   if (elsewhere == output_) return false;
@@ -149,7 +149,7 @@ bool Session::write_clock(std::uint64_t now_ns) {
 bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, bool all,
                             Filling& filling) {
   if (process->number() == 0) number(*process);
-  const bool dead = process->dead();  // found out first: what is gathered then is all there will be
+  const bool dead = process->dead();  // determined first: a dead process adds nothing after this
   bool done = dead;
   if (!process->written_before()) {
     filling.take_most(process->gather(*file_, packer_, now_ns, all));
@@ -184,9 +184,9 @@ void Session::ended(const TracedProcess& process) {
   if (unneeded.directory) unneeded.remove();
 }
 
-// Others live on for so long that the one that waits is not to wait for them.
+// Releases the process that waits for the trace, because the other processes live on for too long.
 void Session::let_go() {
-  if (waiting_ == 1) {  // they and we are about to be killed
+  if (waiting_ == 1) {  // pid 1 of the container: all its processes and the collector are about to be killed
     for (const auto& process : processes_) process->declare_dead();
     return;
   }
@@ -235,7 +235,7 @@ bool Session::name_meanwhile(std::uint64_t now_ns, bool calm) {
   if (!done) return true;
   naming_.reset();
   next_naming_ns_ = now_ns + std::max(kNamingInterval, kNamingRest * naming_cost_ns_);
-  // Not with the next samples: there may be none for long, as in a notebook.
+  // Written now and not with the next samples, which may come much later, as in a notebook.
   stacks_.store.write(*file_, packer_, read_clock_pair(identity_.clock_source, identity_.tick_shift).ticks);
   if (file_->write_batch())
     stacks_.store.commit();

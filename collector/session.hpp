@@ -1,4 +1,4 @@
-// A traced program with all its processes: one trace file.
+// A session: a traced program with all its processes, and the one trace file that they share.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace lotus::collector {
 
-// The process whose trace it is: itself or the ancestor of all others.
+// The process that the session is named by: the ancestor of all others, or a launcher.
 struct SessionId {
   std::uint32_t pid = 0;
   std::uint64_t start_time = 0;
@@ -40,24 +40,24 @@ class Session {
   bool fits(const SegmentHeader& header) const;
   void add(std::unique_ptr<TracedProcess> process, std::uint64_t now_ns);
 
-  // Writes what is new; of processes that ended, everything, and deletes their segments, but for the last
-  // one: it stands until the trace is closed, so that a collector that is killed before that leaves
-  // something for the next one to close the trace for. While the trace cannot be written, tries again
-  // each second; `insist`: now, and nothing stays in a ring.
+  // Writes the new records. Processes that ended are written completely and their segments deleted, except
+  // the last one: it stays until the trace is closed, so that after a killed collector the next one finds it
+  // and closes the trace. While the trace cannot be written, tries again each second; `insist`: tries now,
+  // and leaves nothing in a ring.
   Filling visit(std::uint64_t now_ns, bool insist = false);
 
-  // Names what was sampled so far, some milliseconds of it at a call: who reads the trace of a program that
-  // runs for days, or is killed with its collector, finds names. Seldom, so that it costs a thousandth of the
-  // time. While the symbols of a large library are read, a quarter of a second (with PyTorch's debugging
-  // information some seconds), nothing is collected: it waits for `calm` rings, but not for ever; what does
-  // not fit meanwhile is counted as lost. False: there was nothing to do.
+  // Names the functions sampled so far, for some milliseconds a call, so that the trace of a program that
+  // runs for days, or is killed with its collector, has names. Done seldom, so that it costs a thousandth of
+  // the time. Reading the symbols of a large library takes a quarter of a second (some seconds with PyTorch's
+  // debugging information), and nothing is collected meanwhile: so it waits for `calm` rings, up to a limit,
+  // and events that do not fit into the rings are counted as lost. False: there was nothing to do.
   bool name_meanwhile(std::uint64_t now_ns, bool calm);
 
-  // Every process has ended and is written, and no new one came for a while.
+  // Every process has ended and is in the file, and no new one came for a while.
   bool over(std::uint64_t now_ns) const;
   // Since when (ns) data of ended processes could not be written, 0 if they can.
   std::uint64_t stuck_since() const;
-  // Writes index and trailer and says what became of the trace. False: that could not be written.
+  // Writes index and trailer and logs the result. False: they could not be written.
   bool close(std::uint64_t now_ns);
 
   const std::vector<std::unique_ptr<TracedProcess>>& processes() const { return processes_; }
@@ -65,7 +65,7 @@ class Session {
   std::uint64_t bytes() const { return file_ ? file_->bytes() : 0; }
   std::uint64_t lost_events() const;
   std::string path() const { return file_ ? file_->path() : output_; }
-  // What `lotus-collector --status` shows of it.
+  // The session as `lotus-collector --status` shows it.
   SessionStatus status(std::uint64_t now_ns);
 
  private:
@@ -92,10 +92,10 @@ class Session {
   Stacks stacks_;
   std::optional<Namer> naming_;
   std::uint64_t naming_cost_ns_ = 0, next_naming_ns_ = 0;
-  std::map<std::uint32_t, ScannedProcess> earlier_;  // of an earlier collector, by number, not yet met again
+  std::map<std::uint32_t, ScannedProcess> earlier_;  // in the file already; by number, until found again
   std::vector<std::unique_ptr<TracedProcess>> processes_;
   SegmentFile left_standing_;  // segment of a process that ended; no directory: none
-  std::uint32_t waiting_ = 0;  // pid of that process, where it waits for the removal; 0: it does not
+  std::uint32_t waiting_ = 0;  // pid of that process, if it waits for the removal; 0: it does not
   std::uint32_t numbers_given_ = 0;
   std::uint64_t lost_by_ended_ = 0;
   std::uint64_t damaged_ = 0;                           // unusable records in segments of ended processes

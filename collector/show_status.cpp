@@ -20,10 +20,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kSilent = 5 * kSecond;  // a collector that serves a program writes each second
 
-// A directory that segments may lie in.
+// A directory where segments may lie.
 struct Place {
   std::string path;
-  std::string problem;  // why it cannot be looked at; empty: it can
+  std::string problem;  // why it cannot be examined; empty: it can
   bool there = false;
   bool served = false;
   std::uint32_t served_by = 0;  // pid; 0: its lock file does not say
@@ -54,7 +54,8 @@ std::uint64_t silent_seconds(const Status& status) {
 }
 
 std::string session_text(const SessionStatus& s) {
-  // Those that ended stay until all of them is in the trace, where they may not have a number yet.
+  // Ended processes stay in the list until all their records are in the trace. In `process_count` they may be
+  // missing, since they may have no number yet.
   const auto running =
       std::count_if(s.processes.begin(), s.processes.end(), [](const ProcessStatus& p) { return !p.dead; });
   const std::uint64_t known = std::max<std::uint64_t>(s.process_count, s.processes.size());

@@ -1,4 +1,4 @@
-// `lotus-collector --status`: who serves which directory, and what it says about itself.
+// `lotus-collector --status`: which collector serves which directory, and the status that it published.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lotus::collector {
 
-// Prints it to standard output; touches nothing. kDone: somebody serves, kNobodyServes, or kFailed.
+// Prints it to standard output; changes nothing. kDone: a collector serves; else kNobodyServes or kFailed.
 ExitCode show_status(const Options& options);
 
 }  // namespace lotus::collector

@@ -1,4 +1,4 @@
-// What a serving collector tells about itself: lines in its lock file, behind its pid.
+// The status that a serving collector publishes: lines in its lock file, behind its pid.
 //
 //   served NOW_NS ENDED                             CLOCK_MONOTONIC; traces that were closed so far
 //   session PID EVENTS RATE BYTES LOST SALVAGED DAMAGED PROCESSES STUCK_S PATH
@@ -31,7 +31,7 @@ struct SessionStatus {
   std::uint64_t salvaged = 0;       // events, from open chunks of processes that ended
   std::uint64_t damaged = 0;        // records in shared memory that were unusable
   std::uint64_t process_count = 0;  // that were ever part of it
-  std::uint64_t stuck_s = 0;        // since when the trace cannot be written; 0: it can
+  std::uint64_t stuck_s = 0;        // for how long the trace could not be written; 0: it can
   std::string path;
   std::vector<ProcessStatus> processes;  // not yet ended
 };
@@ -49,7 +49,7 @@ struct Status {
 };
 
 std::string to_lines(const Status& status);
-// Empty where the lines are not those of this version.
+// Empty if the lines are of another version.
 std::optional<Status> from_lines(std::string_view lines);
 
 }  // namespace lotus::collector

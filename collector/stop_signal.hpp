@@ -11,7 +11,7 @@ class StopSignal {
  public:
   StopSignal();
 
-  // From now on the first of the signals asks this object, and the next one ends the program at once.
+  // From now on, the first signal calls ask() of this object, and the next one ends the program at once.
   void listen();
   void ask();  // async-signal-safe
 

@@ -62,7 +62,7 @@ void TraceFile::add_file_header(const FileHeader& header) {
 bool TraceFile::write_batch() {
   if (!write_at(fd_.get(), batch_, end_)) {
     const int error = errno;
-    // What cannot be cut off is overwritten by the next batch, which starts at the same place.
+    // If truncating fails, the next batch overwrites the rest, since it starts at the same place.
     (void)!ftruncate(fd_.get(), static_cast<off_t>(end_));
     forget_batch();
     errno = error;
@@ -77,7 +77,7 @@ bool TraceFile::write_batch() {
   return true;
 }
 
-// Lets the disk work while the trace grows, so that sync() at its end does not keep other sessions waiting.
+// Starts writing to the disk while the trace grows, so that sync() at its end does not delay other sessions.
 void TraceFile::start_writeback() {
   if (end_ - on_its_way_ < kWritebackBytes) return;
   const auto begin = static_cast<off_t>(on_its_way_);

@@ -1,6 +1,6 @@
-// The end of a trace file that grows. Frames are gathered into a batch, and a batch is written with one
-// write: a reader sees whole frames, but while it is being written. A batch that could not be written leaves
-// no trace, neither in the file nor here.
+// Appends to a trace file. Frames are gathered into a batch, and a batch is written with one write, so that
+// readers see whole frames except during that write. A batch that could not be written is undone, both in the
+// file and here.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class TraceFile {
   bool write_batch();
   void forget_batch();
 
-  // Adds index frames for everything added so far, and the trailer (its index fields are filled in). Without
-  // index frames, should what they say be lost: readers find frames without them.
+  // Adds index frames for everything added so far, and the trailer (its index fields are filled in). If the
+  // index cannot be read back, it is left out: readers find frames without it.
   void add_index_and_trailer(TrailerFrame trailer, Packer& packer);
   // Waits until the file is on its disk. False with errno set.
   bool sync() const;
@@ -43,7 +43,7 @@ class TraceFile {
   std::uint64_t bytes() const { return end_; }
   // Events in the chunks that are in the file.
   std::uint64_t events() const { return events_; }
-  // True if somebody deleted the file; what is written is then gone when we close it.
+  // True if the file was deleted: its content is gone when it is closed.
   bool deleted() const;
   // Deletes the file if nothing was ever written to it.
   void remove_if_empty() const;

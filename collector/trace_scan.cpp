@@ -12,8 +12,8 @@
 namespace lotus::collector {
 namespace {
 
-// Bytes of definitions that are held: a small frame may unpack to very much. No collector writes as much as
-// that.
+// Limit of definitions in memory, in bytes: a small frame may decompress to very much. No collector writes as
+// many.
 constexpr std::uint64_t kMostInFrame = 4 * kLargeBody;
 constexpr std::uint64_t kMostInTrace = std::uint64_t{128} << 20;
 

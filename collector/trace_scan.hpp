@@ -1,5 +1,4 @@
-// What a trace file of an earlier collector holds, so that it can be continued: found by hopping over
-// its frames' headers.
+// Scans the frame headers of a trace that an earlier collector wrote, so that it can be continued.
 #pragma once
 
 #include <cstdint>

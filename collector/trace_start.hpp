@@ -1,4 +1,4 @@
-// What a trace file begins with.
+// The start of a trace file.
 #pragma once
 
 #include <lotus/segment.hpp>

@@ -7,23 +7,23 @@
 namespace lotus::collector {
 namespace {
 
-// How long a definition that is being written holds up the events behind it.
+// How long events wait for a definition before them that is still being written.
 constexpr std::uint64_t kDefinitionPatience = kSecond;
 
 // How long a snapshot waits for the definition of a module that it needs.
 constexpr std::uint64_t kModulePatience = 300 * kMillisecond;
 
-// How long snapshots gather in their ring, or how full it gets: a frame that holds few is mostly header.
+// How long snapshots gather in their ring, or how full it gets: a frame with few samples is mostly header.
 constexpr std::uint64_t kSnapshotPause = kSecond;
 constexpr double kSnapshotShare = 3.0 / 16;  // of the ring; below what collector.cpp waits for
 
 // How long one process may take to have its snapshots unwound before the others are visited again.
 constexpr std::uint64_t kUnwindBudget = 20 * kMillisecond;
-// The same when the collector ends: what an honest ring takes with all its libraries opened for the first
-// time, and not what somebody can make of one.
+// The same when the collector ends: enough for a full ring whose libraries are all opened for the first time,
+// but a bound on rings that were crafted to be slow.
 constexpr std::uint64_t kLastUnwindBudget = 10 * kSecond;
 
-// `stored` is what `record` says it is, as far as that can be seen without decoding it.
+// Whether `stored` agrees with `record`, as far as this is visible without decompressing it.
 bool plausible(const RingRecord& record, Bytes stored) {
   if (record.kind != RingKind::chunk || record.raw_bytes > kMaxRawFrame) return false;
   // No record is shorter than its code and its dt.
@@ -48,7 +48,8 @@ TracedProcess::TracedProcess(std::unique_ptr<Segment> segment, ProcessWatch watc
 void TracedProcess::enter_trace(std::uint32_t number, ScannedProcess* earlier, Stacks& stacks) {
   number_ = number;
   stacks_ = std::make_unique<ProcessStacks>(stacks, segment_->header().pid);
-  // Given back as written by an earlier collector, and not in the file: its end was cut off.
+  // The ring says that an earlier collector wrote these definitions, but the file lacks them: its end was cut
+  // off.
   missing_definitions_ =
       now_.definitions.position() > (earlier == nullptr ? 0 : earlier->definitions_read) ? 1 : 0;
   if (earlier == nullptr) return;
@@ -67,8 +68,7 @@ bool TracedProcess::dead() {
 
 Filling TracedProcess::gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all) {
   announce(file);
-  // The head is noted before the definitions are read: every chunk before it finds its definitions
-  // among them.
+  // The head is read before the definitions are: so all chunks before it find their definitions.
   const std::uint64_t limit = now_.events.head();
   const std::uint64_t snapshot_limit = now_.snapshots.head();
   const bool complete = gather_definitions(file, packer);
@@ -105,8 +105,8 @@ void TracedProcess::announce(TraceFile& file) {
   now_.announced = true;
 }
 
-// A definition that its thread has reserved room for but not finished may be needed by events that are
-// there already. It will be there in a moment; a thread that never finishes it must not hold up the rest.
+// Events in the ring may need a definition that its thread has not committed yet. It usually follows in a
+// moment, but a thread that never commits it must not block the others.
 bool TracedProcess::definitions_may_wait(std::uint64_t now_ns, bool complete) {
   if (complete || dead_) {
     hole_since_ns_ = 0;
@@ -116,8 +116,8 @@ bool TracedProcess::definitions_may_wait(std::uint64_t now_ns, bool complete) {
   return now_ns - hole_since_ns_ < kDefinitionPatience;
 }
 
-// Calls take(record, payload) for each record before `limit`, until it returns false. False: something
-// before `limit` is not readable (yet).
+// Calls take(record, payload) for each record before `limit`, until that returns false. False: a record
+// before `limit` cannot be read (yet).
 template <class Take>
 bool TracedProcess::read_ring(RingCursor& ring, std::uint64_t limit, Take take) {
   RingRecord record;
@@ -214,7 +214,7 @@ void TracedProcess::gather_snapshots(TraceFile& file, Packer& packer, std::uint6
   stacks_->write(file, packer, number_, ring.position());
 }
 
-// False: it stays in the ring for now. `crowded`: there is no room to wait.
+// False: the snapshot stays in the ring for now. `crowded`: the ring is too full to wait.
 bool TracedProcess::take_snapshot(const RingRecord& record, const std::uint8_t* payload, bool crowded,
                                   std::uint64_t now_ns) {
   if (stacks_->full() && !dead_) return false;
@@ -254,9 +254,9 @@ void TracedProcess::take_chunk(const RingRecord& record, const std::uint8_t* pay
   file.add_stored(header, scratch_);
 }
 
-// A stream's chunks come in order, so what is not behind the last one is in the file already: it was
-// written by a collector that was killed before it could say so, or handed on by a thread that died
-// before it emptied its open chunk.
+// A stream's chunks come in order, so one that does not follow the last is in the file already: a collector
+// wrote it and was killed before it released the ring, or a thread handed it on and died before it emptied
+// its open chunk.
 bool TracedProcess::is_new(std::uint32_t stream, std::uint64_t sequence) {
   std::uint64_t& last = sequences_[stream];
   if (sequence <= last) return false;
@@ -265,8 +265,8 @@ bool TracedProcess::is_new(std::uint32_t stream, std::uint64_t sequence) {
   return true;
 }
 
-// An open chunk without a record says by its number that others came before it. Where they are not in the
-// file, its end was cut off after they had been given back.
+// The sequence number of an empty open chunk says that others came before it. If the file lacks them, its end
+// was cut off after they had left the ring.
 bool TracedProcess::says_something(const SalvagedChunk& chunk) const {
   if (chunk.events > 0 || chunk.slot.lost_before > 0) return true;
   const auto last = sequences_.find(chunk.slot.stream);

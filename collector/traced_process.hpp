@@ -27,27 +27,27 @@ class TracedProcess {
   ProcessWatch& watch() { return watch_; }
   // The number in the trace file, 0 before it has one.
   std::uint32_t number() const { return number_; }
-  // Gives the process its number in the trace; `earlier`: what an earlier collector wrote of it, if any.
-  // `stacks`: those of the trace; outlives the process.
+  // Gives the process its number in the trace. `earlier`: the process as an earlier collector wrote it, if
+  // any. `stacks`: shared by the processes of the trace; outlives this.
   void enter_trace(std::uint32_t number, ScannedProcess* earlier, Stacks& stacks);
-  // True if an earlier collector wrote all of it, and only the segment was left over.
+  // True if an earlier collector wrote all its records, and only the segment remained.
   bool written_before() const { return written_before_; }
 
   bool dead();
-  // Its segment was replaced by a new one of the same process: nobody writes to this one any more.
+  // The process has a new segment and writes to this one no more.
   void declare_replaced() { dead_ = replaced_ = true; }
-  // It is about to be killed: what is there now is all that can be had of it.
+  // The process is about to be killed: treat it as dead now, so that its records are saved.
   void declare_dead() { dead_ = true; }
 
-  // Adds to the batch of `file` what is new in the rings: definitions first. Snapshots stay in their ring
-  // until they are many or old, or the process is dead, or `all`.
+  // Adds the new records of the rings to the batch of `file`, definitions first. Snapshots stay in their ring
+  // until they are many or old, or the process is dead, or `all` is set.
   Filling gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all);
   // The last gather() left snapshots for the next one, so that other processes do not wait for these; never
   // with `all`.
   bool more_to_unwind() const { return more_to_unwind_; }
   // For a dead process, after gather() left nothing: adds its open chunks and its end.
   void gather_end(TraceFile& file, Packer& packer, ClockPair seen);
-  // The batch is in the file: its bytes are given back to the process.
+  // The batch is in the file: gives its bytes in the rings back to the process.
   void commit();
   // The batch was not written: everything gathered since commit() is gathered again.
   void rollback();
@@ -60,11 +60,11 @@ class TracedProcess {
   std::uint64_t lost_events() const { return segment_->counters().lost_events; }
 
  private:
-  // Everything that a batch changes.
+  // The state that a batch changes and rollback() restores.
   struct Progress {
     RingCursor definitions, events, snapshots;
     std::uint32_t damaged = 0;            // unusable records
-    std::uint64_t skipped_snapshots = 0;  // for want of time
+    std::uint64_t skipped_snapshots = 0;  // because unwinding took too long
     bool announced = false;               // the process frame is written
   };
 
@@ -81,7 +81,7 @@ class TracedProcess {
   template <class Take>
   bool read_ring(RingCursor& ring, std::uint64_t limit, Take take);
   bool definitions_may_wait(std::uint64_t now_ns, bool complete);
-  // Since the last time that it was asked.
+  // Since the previous call.
   Filling filling();
   bool is_new(std::uint32_t stream, std::uint64_t sequence);
   bool says_something(const SalvagedChunk& chunk) const;
@@ -96,7 +96,7 @@ class TracedProcess {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> replaced_sequences_;  // since commit(), for rollback()
   std::uint64_t definitions_had_ = 0;      // position up to which an earlier collector wrote them
   std::uint64_t snapshots_had_ = 0;        // the same of snapshots
-  std::uint64_t missing_definitions_ = 0;  // 1: some, nobody knows how many
+  std::uint64_t missing_definitions_ = 0;  // 1: an unknown number
   std::unique_ptr<ProcessStacks> stacks_;
   std::uint64_t seen_heads_[kRings] = {};      // of the rings, at the last gather()
   std::uint64_t snapshots_since_ns_ = 0;       // when some were first seen in the ring, 0: none are there
@@ -105,7 +105,7 @@ class TracedProcess {
   std::vector<std::uint8_t> scratch_;
   bool more_to_unwind_ = false;
   bool dead_ = false;
-  bool replaced_ = false;  // its process may live on: as another program
+  bool replaced_ = false;  // the process may live on, as another program (exec)
   bool written_before_ = false;
   std::uint64_t salvaged_ = 0;
 };

@@ -5,16 +5,17 @@
 namespace lotus::collector {
 namespace {
 
-// A ring is visited again when it is expected to be this full: seldom, because a visit finds the caches cold,
-// but with room for what comes faster than before.
+// A ring is visited again when it is expected to be this full: seldom, because each visit starts with cold
+// caches, but with room for a growing rate of events.
 constexpr double kFullEnough = 1.0 / 4;
 constexpr std::uint64_t kShortestPause = kMillisecond;
-// A process defines what it runs when it runs it first: many at once, into a small ring, soon after its
-// begin. For as long as none came, it is expected that none comes: the pauses after a burst double.
+// A process defines code when it runs it first: soon after its start, a burst of definitions goes into a
+// small ring. A time without definitions is expected to go on for as long again: the pauses after a burst
+// double.
 constexpr std::uint64_t kBurstPause = 5 * kMillisecond;
 constexpr std::uint64_t kSettled = 2 * kSecond;
-// What computes in turns, as a training step on all cores, is expected to do so again. What came within a
-// moment says little of how it goes on.
+// Rates of this long ago still count, since phases repeat, as training steps do. Rates over less than kMoment
+// say little about the future.
 constexpr double kRemembered = 2 * static_cast<double>(kSecond);
 constexpr double kMoment = 20 * static_cast<double>(kMillisecond);
 

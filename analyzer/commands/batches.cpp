@@ -67,7 +67,7 @@ std::string csv_titles() {
   return out + "file\n";
 }
 
-// What the table for people shows, of which column and in which form.
+// A column of the table for people: which column it shows, and how.
 struct Shown {
   const char* title;
   const char* column;

@@ -31,7 +31,7 @@ Compared compared(const std::string& path, FrameTable& frames) {
   return run;
 }
 
-// Functions whose names have not been written yet would look as if they were others.
+// Functions whose names are not in the file yet would look like different functions.
 void drop_functions(Compared& run) {
   for (auto& [name, cost] : run.costs.ops) cost.functions.clear();
 }

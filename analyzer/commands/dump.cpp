@@ -21,7 +21,7 @@ struct DumpOptions {
   bool schema = false;
 };
 
-// One record with what the trace knows about it.
+// A record with facts from the trace about it.
 struct Line {
   std::int64_t ns = 0;  // realtime
   const Process* process = nullptr;
@@ -114,7 +114,7 @@ class Dump : public Visitor {
     return op == nullptr ? std::string() : op->name;
   }
 
-  // Before 1970 only where a time is damaged.
+  // Times before 1970 are damage.
   static std::string seconds(std::int64_t ns) {
     if (ns < 0) return "-" + seconds(-ns);
     return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
@@ -154,7 +154,7 @@ class Dump : public Visitor {
     flush_line({line_.data(), line_.size()});
   }
 
-  // A field whose name is one of the line's own gets its record's kind before it.
+  // A field with the same name as one of the line's own keys gets the record's kind as a prefix.
   static std::string key(const std::string& kind, const std::string& name) {
     static constexpr std::string_view kOwn[] = {"t_ns", "pid", "stream", "tid", "kind", "depth", "closes"};
     return std::find(std::begin(kOwn), std::end(kOwn), name) == std::end(kOwn) ? name : kind + "_" + name;

@@ -1,4 +1,4 @@
-// `export`: a trace in the files of another tool.
+// `export`: writes a trace in another tool's file format.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -21,7 +21,7 @@ struct ExportOptions {
   std::vector<std::string> traces;
 };
 
-// Below the directory, one for each trace.
+// One directory for each trace, below the given one.
 std::string inside_of(const std::string& trace, std::set<std::string>& taken) {
   const std::string stem = std::filesystem::path(trace).stem().string();
   std::string name = stem;

@@ -28,7 +28,7 @@ struct ImportOptions {
 
 void say(const std::string& text) { std::fputs(("lotus-analyze: " + text + "\n").c_str(), stderr); }
 
-// What a name begins to say must be readable, or said.
+// A configuration in a directory's name must be readable, or given by options.
 void check_names(const std::vector<lotustrace::Run>& runs, const lotustrace::KnownFacts& known) {
   if (known.batch_size > 0 || known.ranks > 0 || known.workers > 0) return;
   for (const auto& run : runs)
@@ -40,7 +40,7 @@ void check_names(const std::vector<lotustrace::Run>& runs, const lotustrace::Kno
                       escaped(run.directories.front().path)));
 }
 
-// Of one configuration: -o; of several: files in the directory -o.
+// The output files. For one configuration: -o; for several: files in the directory -o.
 std::vector<std::string> targets_of(const ImportOptions& options, const std::vector<lotustrace::Run>& runs) {
   if (runs.size() == 1) return {options.output};
   std::string names;
@@ -106,7 +106,7 @@ void write_run(const ImportOptions& options, const lotustrace::Run& run, const I
                   importer.epochs(), importer.batches()));
 }
 
-// Not even --force replaces what is read.
+// Even with --force, an input file is never replaced.
 void check_target(const ImportOptions& options, const lotustrace::Run& run, const std::string& target) {
   std::error_code ignored;
   for (const auto& table : {options.mapping, options.counters})

@@ -1,4 +1,4 @@
-// `info`: what a trace holds, and how well it could be read.
+// `info`: the contents of a trace, and its damage.
 #include <fmt/format.h>
 
 #include <array>

@@ -23,7 +23,7 @@ struct MapOptions {
   bool full = false;
 };
 
-// What an importer stored: it has no samples.
+// The mapping that an importer stored. Imported traces have no samples.
 void show_imported(const std::vector<MappedFunction>& mapped, bool json, Output& out) {
   if (json) return out.write(json_text(mapping_json(mapped)));
   DataTable table{

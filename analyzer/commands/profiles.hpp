@@ -1,4 +1,4 @@
-// What the commands about stack samples have in common.
+// Common parts of the commands about stack samples.
 #pragma once
 
 #include <functional>

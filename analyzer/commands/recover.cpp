@@ -1,4 +1,4 @@
-// `recover`: a whole trace from what is left of a damaged one.
+// `recover`: makes a complete trace from the readable parts of a damaged one.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// `redact`: a copy of a trace to give to others.
+// `redact`: a copy of a trace without private names, to give to others.
 #include <fmt/format.h>
 
 #include <filesystem>

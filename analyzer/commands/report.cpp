@@ -44,7 +44,7 @@ void print_report(const Findings& findings, bool json) {
 
 void report(const ReportOptions& options) {
   const Traces traces = opened(chosen_traces(options.traces));  // findings refer to them
-  Collector collector;
+  FindingsCollector collector;
   for (const auto& trace : traces) {
     collector.begin(*trace);
     collector.end(read_trace(*trace, collector));
@@ -75,7 +75,7 @@ void write_page(const ReportOptions& options) {
   refuse_onto_itself(paths, *options.html, "reported");
   const Traces traces = opened(paths);
   Output out(*options.html, options.force);
-  Collector collector;
+  FindingsCollector collector;
   Page page;
   for (const auto& trace : traces) {
     std::vector<Visitor*> visitors = page.visitors(*trace);

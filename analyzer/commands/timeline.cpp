@@ -64,7 +64,7 @@ std::string target_of(const TimelineOptions& options, const std::string& path) {
   return target;
 }
 
-// The profile, if one is to be merged; throws where it cannot be.
+// The profile to merge, if there is one; throws if it cannot be merged.
 std::optional<TorchProfile> profile_for(const TimelineOptions& options, const Trace& trace,
                                         const Reading& reading, Lanes& lanes) {
   if (options.profile.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// What commands share that write a file from traces.
+// Common parts of the commands that write a file from traces.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ void refuse_onto_itself(const std::string& trace, const std::string& output, con
 // The same for each of the traces.
 void refuse_onto_itself(const std::vector<std::string>& traces, const std::string& output, const char* done);
 
-// Prints what is to be said of the copy: to standard output, or to stderr if the copy went there ("-").
+// Prints a message about the copy: to standard output, or to stderr if the copy went there ("-").
 // Throws Unusable when it cannot be written.
 void tell_of_copy(const std::string& output, const std::string& text);
 

@@ -1,4 +1,4 @@
-// `whatif`: what a change of the loader, an operation or the training step would do.
+// `whatif`: predicts the effect of a change of the loader, an operation or the training step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Change change_of(const std::string& option, const std::string& text) {
   return change;
 }
 
-// Names may have an = in them; what changes follows the last one.
+// Names may contain =; the change follows the last one.
 OpChange op_change(const std::string& text) {
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0)

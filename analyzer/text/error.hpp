@@ -1,4 +1,4 @@
-// How the analyzer says that it cannot do what was asked.
+// The exceptions by which commands of the analyzer fail.
 #pragma once
 
 #include <stdexcept>

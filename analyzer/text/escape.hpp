@@ -1,4 +1,4 @@
-// Names and paths from a trace as text that is safe to print: they may hold any bytes.
+// Makes names and paths from a trace safe to print: they may contain any bytes.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -9,7 +9,7 @@ namespace lotus::analyzer {
 namespace {
 
 constexpr std::size_t kShortArgument = 16;  // characters
-constexpr int kDeepest = 16;                // brackets in brackets that are looked into
+constexpr int kDeepest = 16;                // nested brackets that are read
 constexpr std::size_t kLongest = 120;       // columns
 constexpr std::string_view kOperator = "operator", kThunk = "thunk to ", kClone = " [clone ";
 
@@ -17,7 +17,7 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
 }
 
-// That `rest` goes on with what may follow a function's parameters or a type.
+// Whether `rest` starts with a token that may follow a function's parameters or a type.
 bool is_qualifier(std::string_view rest) {
   for (const std::string_view word : {"const", "volatile", "noexcept"})
     if (rest.starts_with(word) && (rest.size() == word.size() || !is_word(rest[word.size()]))) return true;
@@ -26,13 +26,13 @@ bool is_qualifier(std::string_view rest) {
 
 bool is_one_of(char c, std::string_view some) { return some.find(c) != std::string_view::npos; }
 
-// That a template's arguments say which function it runs: a lambda's, or one that is given by its address.
+// Whether a template's arguments name the function that it runs: a lambda, or the address of a function.
 bool mention_function(std::string_view arguments) {
   const auto has = [&](std::string_view what) { return arguments.find(what) != std::string_view::npos; };
   return has("{lambda") || has("{closure") || has(" &") || arguments.starts_with('&');
 }
 
-// The place behind the name of an operator, as operator<<, that begins at `at`; `at` where none does.
+// The position behind the operator name (as operator<<) that begins at `at`; `at` if there is none.
 std::size_t after_operator(std::string_view name, std::size_t at) {
   if (!name.substr(at).starts_with(kOperator) || (at > 0 && is_word(name[at - 1]))) return at;
   constexpr std::string_view kSymbols[] = {
@@ -45,8 +45,8 @@ std::size_t after_operator(std::string_view name, std::size_t at) {
   return end < name.size() && is_one_of(name[end], "+-*/%^&|~!=<>,") ? end + 1 : end;
 }
 
-// Where the brackets of a name close. < and > are brackets too, but in the names of operators, in expressions
-// and where Python writes them.
+// The positions where the brackets of a name close. < and > are brackets too, except in the names of
+// operators, in expressions and in Python's own names.
 class Brackets {
  public:
   explicit Brackets(std::string_view name) : closes_(name.size(), 0) {
@@ -88,13 +88,13 @@ struct Range {
   std::size_t begin, end;
 };
 
-// What stands between two :: of a name.
+// A part of a name between two ::.
 struct Component {
-  Range word;                      // with braces, where it is a lambda or otherwise has no name
+  Range word;                      // with braces, if it is a lambda or has no name
   std::optional<Range> arguments;  // of a template, without brackets
 };
 
-// What a lambda's {lambda(int)#2} says.
+// The parts of a lambda's {lambda(int)#2}.
 struct Lambda {
   std::string_view kind, number, parameters;
 };
@@ -109,7 +109,7 @@ class Reader {
  private:
   std::string_view text(Range range) const { return name_.substr(range.begin, range.end - range.begin); }
 
-  // The next place in the range behind what begins at `at`, brackets being one thing.
+  // The position behind the token at `at`; a pair of brackets with its content is one token.
   std::size_t next(std::size_t at) const { return (brackets_.opens(at) ? brackets_.close(at) : at) + 1; }
 
   std::vector<Component> components(Range range) const;
@@ -124,7 +124,7 @@ class Reader {
   Brackets brackets_;
 };
 
-// Without return type, unnamed namespaces and what follows the parameters.
+// The name's part without return type, unnamed namespaces and everything behind the parameters.
 std::vector<Component> Reader::components(Range range) const {
   std::vector<Component> found;
   Component now{{range.begin, range.end}, {}};
@@ -184,7 +184,7 @@ std::vector<Component> Reader::components(Range range) const {
   return found;
 }
 
-// What stands between commas.
+// The parts between commas.
 std::vector<Range> Reader::pieces(Range range) const {
   std::vector<Range> found;
   std::size_t begin = range.begin;
@@ -245,7 +245,7 @@ std::string Reader::text_of(const std::vector<Component>& components, int deepes
     }
     const std::optional<Range>& arguments = components[i].arguments;
     if (arguments && mention_function(text(*arguments)))
-      out.clear();  // what it runs says more than its scope
+      out.clear();  // the function that it runs is more informative than its scope
     if (!out.empty()) out += "::";
     out += text(components[i].word);
     if (arguments) out += arguments_text(*arguments, deepest - 1);
@@ -253,7 +253,7 @@ std::string Reader::text_of(const std::vector<Component>& components, int deepes
   return out;
 }
 
-// With brackets; empty where nothing is worth its room.
+// Template arguments with brackets; empty if none is short enough to show.
 std::string Reader::arguments_text(Range arguments, int deepest) const {
   if (mention_function(text(arguments))) {
     const auto function = function_text(arguments, deepest);
@@ -270,7 +270,7 @@ std::string Reader::arguments_text(Range arguments, int deepest) const {
   return "<" + out + (all ? ">" : ", …>");
 }
 
-// The first function that these say is run, without its scope; however deep it is hidden.
+// The first function that the arguments name, at any depth of nesting, without its scope.
 std::optional<std::string> Reader::function_text(Range arguments, int deepest) const {
   if (deepest <= 0) return {};
   for (const Range piece : pieces(arguments)) {
@@ -285,7 +285,7 @@ std::optional<std::string> Reader::function_text(Range arguments, int deepest) c
     if (first < parts.size() || (address && first > 0)) {
       std::size_t home = first > 0 ? first - 1 : 0;
       if (home > 0 && text(parts[home].word).starts_with(kOperator))
-        --home;  // says nothing without its class
+        --home;  // an operator is unclear without its class
       parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(home));
       return text_of(parts, deepest - 1);
     }

@@ -1,5 +1,5 @@
-// Names of C++ and Rust functions that a reader can take in: PyTorch's kernels are called by templates of
-// lambdas, whose demangled names have hundreds of characters.
+// Shortens names of C++ and Rust functions so that they are readable: PyTorch's kernels are called by
+// templates of lambdas, whose demangled names have hundreds of characters.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace lotus::analyzer {
 //     run<div{lambda#2.1(float)}>
 //
 // Numbers tell a function's lambdas apart, each within the one before. Names of C, of Python, of stripped
-// functions, and what cannot be understood stay as they are. All are cut to 120 columns in the middle.
+// functions, and names that cannot be parsed stay unchanged. All are cut to 120 columns in the middle.
 // Different functions may get one name. Any bytes are allowed; the time is linear in their number.
 std::string readable_function(std::string_view name);
 

@@ -5,7 +5,7 @@
 
 namespace lotus::analyzer {
 
-// All of it. `what` it should be, for the message, as "a mapping file". Throws Unusable.
+// The whole file. `what`: the expected kind of file, for messages, as "a mapping file". Throws Unusable.
 std::string read_text(const std::string& path, const std::string& what);
 
 }  // namespace lotus::analyzer

@@ -1,4 +1,4 @@
-// JSON that is written while a trace streams by, without a document in memory.
+// Writes JSON while a trace is read, without a document in memory.
 #pragma once
 
 #include <rapidjson/stringbuffer.h>
@@ -41,7 +41,7 @@ class JsonWriter {
 
   // What is written so far; valid until the next call.
   std::string_view written() const { return {buffer_.GetString(), buffer_.GetSize()}; }
-  // Whether that is a value, and not a part of one.
+  // Whether the written text is a complete value.
   bool complete() const { return writer_.IsComplete(); }
   // Begins a new value.
   void clear() {

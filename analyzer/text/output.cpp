@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A new file in the directory of `target`, which it will replace: there, renaming it moves no bytes. Who may
-// not read or write the one may not do so with the other.
+// A new file that will replace `target`: in the same directory, so that renaming copies no bytes, and with
+// the same permissions.
 int open_beside(const std::string& target, unsigned mode, std::string& name) {
   constexpr std::string_view kSuffix = ".part";
   name = (fs::path(target).parent_path() / "lotus-analyze-XXXXXX").string();
@@ -33,7 +33,8 @@ int open_beside(const std::string& target, unsigned mode, std::string& name) {
   return file;
 }
 
-// A file that is open already, as /dev/stdout or /proc/self/fd/3: it may have no name by which to replace it.
+// A file that is open already, as /dev/stdout or /proc/self/fd/3: it may have no name, and cannot be
+// replaced.
 bool is_descriptor(fs::path path) {
   std::error_code error;
   for (int links = 0; links < 8 && !error; ++links) {
@@ -62,13 +63,13 @@ Output::Output(const std::string& path, bool replace, unsigned mode)
   }
   std::error_code ignored;
   const bool device =
-      fs::is_other(path, ignored) || is_descriptor(path);  // as /dev/null: nothing is lost there
+      fs::is_other(path, ignored) || is_descriptor(path);  // as /dev/null: has no content that could be lost
   if (fs::is_directory(path, ignored)) fail(EISDIR);
   const bool replaces = replace && !device && fs::exists(fs::symlink_status(path, ignored));
   target_ = written_ = device ? "" : path;
   int file = -1;
   if (replaces) {
-    // A link stays one: what it names is replaced.
+    // A symbolic link stays: its target is replaced.
     if (fs::exists(path, ignored)) target_ = fs::canonical(path, ignored).string();
     file = open_beside(target_, mode, written_);
   } else {
@@ -83,7 +84,7 @@ Output::Output(const std::string& path, bool replace, unsigned mode)
 Output::~Output() {
   if (!owned_ || file_ == nullptr) return;
   std::fclose(file_);
-  if (!written_.empty()) ::unlink(written_.c_str());  // half an output is none
+  if (!written_.empty()) ::unlink(written_.c_str());  // removes partial output
 }
 
 void Output::fail(int error) const {
@@ -91,7 +92,7 @@ void Output::fail(int error) const {
 }
 
 void Output::write(std::string_view text) {
-  if (text.empty()) return;  // its data may be no pointer that fwrite() takes
+  if (text.empty()) return;  // its data() may be null, which fwrite() does not accept
   if (std::fwrite(text.data(), 1, text.size(), file_) < text.size()) fail(errno);
 }
 

@@ -11,13 +11,13 @@ class Output {
  public:
   // Standard output.
   Output();
-  // A file, replaced if it exists; "-" is standard output. Throws Unusable when it cannot be made. Devices
-  // and FIFOs are written directly. Any other file is there only once close() has returned: until then one
-  // that is to be replaced stays as it is, and what was written before an error is removed.
+  // A file, replaced if it exists; "-" is standard output. Throws Unusable if it cannot be created. Devices
+  // and FIFOs are written directly. Any other file appears when close() returns: until then a file of that
+  // name stays unchanged, and after an error the partial output is removed.
   explicit Output(const std::string& path);
   // The same; unless `replace`, a file that exists is left as it is, and WrongUsage thrown.
   Output(const std::string& path, bool replace);
-  // The same; nobody else may read the file, as nobody else may read a trace that is recorded.
+  // The same; only the user can read the file, as with recorded traces.
   static Output of_owner(const std::string& path, bool replace);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -37,7 +37,7 @@ class Output {
   std::FILE* file_;
   bool owned_;
   std::string target_;   // where the output belongs; of devices and standard output: none
-  std::string written_;  // where it is written until it is whole
+  std::string written_;  // where it is written until it is complete
 };
 
 }  // namespace lotus::analyzer

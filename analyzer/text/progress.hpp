@@ -1,4 +1,4 @@
-// How far long work has come, on a terminal only.
+// Progress of long work, shown on terminals only.
 #pragma once
 
 #include <chrono>

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kWidest = 400;
 
-// What COLUMNS says; 0: nothing.
+// The value of COLUMNS; 0: not set.
 std::size_t wanted_width() {
   const char* columns = std::getenv("COLUMNS");
   return columns == nullptr ? 0 : static_cast<std::size_t>(std::max(0L, std::strtol(columns, nullptr, 10)));

@@ -1,4 +1,4 @@
-// What the output can show: how wide it is, whether it has colours.
+// Properties of the output: its width, and whether it has colours.
 #pragma once
 
 #include <cstdio>
@@ -12,11 +12,10 @@ enum class Style { plain, bold, dim, red, yellow, green, cyan };
 struct Terminal {
   std::size_t width = 80;
   bool colour = false;
-  bool all_columns =
-      false;  // tables are as wide as what they hold: into a file or a pipe nothing is left out
+  bool all_columns = false;  // tables are as wide as their content: in a file or pipe, nothing is left out
 
-  // Of `stream`: COLUMNS, else the terminal's width, else 80 for sentences and what they hold for tables.
-  // Colour on a terminal without NO_COLOR.
+  // Of `stream`. The width is COLUMNS, else the terminal's, else 80 for sentences and unlimited for tables.
+  // Colours on a terminal without NO_COLOR.
   static Terminal of(std::FILE* stream);
 
   // `text` in the style, or as it is where there are no colours.

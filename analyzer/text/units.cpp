@@ -26,7 +26,7 @@ std::string three_digits(double value) {
 std::string human_time(double ns) {
   static constexpr Unit kUnits[] = {{3.6e12, "h"}, {6e10, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
   for (const auto& unit : kUnits) {
-    // A minute is told in seconds up to two, an hour in minutes.
+    // Seconds are used up to two minutes, minutes up to two hours.
     const double from = unit.size >= 6e10 ? 2 * unit.size : unit.size;
     if (std::abs(ns) >= from * 0.9995) return fmt::format("{} {}", three_digits(ns / unit.size), unit.name);
   }

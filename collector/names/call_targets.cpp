@@ -14,7 +14,7 @@ constexpr std::uint8_t kRipRelative = 5;  // ModRM without its register bits
 
 enum class Reference : std::uint8_t { none, call, jump, address };
 
-// What the instruction whose 4-byte displacement stands at `at` would do with it.
+// How the instruction with a 4-byte displacement at `at` refers to its target, if it does.
 Reference reference_at(std::span<const std::uint8_t> code, std::size_t at) {
   if (code[at - 1] == kCall) return Reference::call;
   if (code[at - 1] == kJump) return Reference::jump;
@@ -35,7 +35,7 @@ CallTargets::CallTargets(const ElfFile& file) : functions_(file.functions()) {
       const std::uint64_t target =
           place + sizeof displacement + static_cast<std::uint64_t>(std::int64_t{displacement});
       if (target % kAlign != 0 || target - address >= bytes.size()) continue;
-      // Functions jump within themselves, and where one of these ends nobody knows.
+      // Functions jump within themselves, and the end of one without an unwind entry is not known.
       const bool inner = reference == Reference::jump && place >= end_of_last_function(place);
       if (!inner && target >= end_of_last_function(target)) targets_.push_back(target);
     }

@@ -11,9 +11,9 @@ namespace lotus::collector {
 
 class CallTargets {
  public:
-  // Looks through all code of `file` for direct calls, jumps into other functions, and addresses of functions
-  // that are taken. A byte pattern may look like one and be none: only beginnings at multiples of 16 count,
-  // as compilers and hand-written assembly place them.
+  // Searches all code of `file` for direct calls, jumps into other functions, and instructions that take the
+  // address of a function. Other bytes may look like these, so only targets at multiples of 16 count, where
+  // compilers and hand-written assembly place functions.
   explicit CallTargets(const ElfFile& file);
 
   // The beginning of the function around `address`, which no unwind entry covers; empty if nothing calls it.

@@ -1,6 +1,6 @@
-// Takes the place of libdw's own way to debuginfod servers, which loads the client library (and with it a
-// whole network stack) whether or not a server is known. Here it is loaded when the user names servers in
-// DEBUGINFOD_URLS, and there is something to be named.
+// Replaces libdw's own debuginfod client, which loads the client library (and with it a whole network stack)
+// even without a server. Here it is loaded only if the user names servers in DEBUGINFOD_URLS and there are
+// functions to name.
 #include "debuginfod.hpp"
 
 #include <dlfcn.h>
@@ -52,7 +52,7 @@ const Client& client() {
 
 bool lotus::collector::asks_servers() { return client().asks(); }
 
-// The executable is there: it was unwound.
+// Executables are never asked for: the collector has the file, since it unwound its code.
 int __libdwfl_debuginfod_find_executable(Dwfl*, const unsigned char*, std::size_t) { return -1; }
 
 int __libdwfl_debuginfod_find_debuginfo(Dwfl*, const unsigned char* build_id, std::size_t size) {

@@ -3,7 +3,7 @@
 
 namespace lotus::collector {
 
-// Names are asked of the servers in DEBUGINFOD_URLS, which may take minutes.
+// Whether names are requested from the servers in DEBUGINFOD_URLS, which may take minutes.
 bool asks_servers();
 
 }  // namespace lotus::collector

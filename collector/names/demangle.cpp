@@ -7,7 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
-// After the standard library's headers, which do not survive its macros.
+// After the standard library's headers, which its macros would break.
 #include <libiberty/demangle.h>
 
 extern "C" int rust_demangle_callback(const char* mangled, int options, demangle_callbackref callback,
@@ -17,16 +17,16 @@ namespace lotus::collector {
 namespace {
 
 constexpr int kCxx = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
-constexpr std::size_t kMaxMangled = 4096;  // longer ones take long and are read by nobody
+constexpr std::size_t kMaxMangled = 4096;  // longer ones take too long and are no use to a reader
 constexpr std::size_t kMaxName = std::size_t{1} << 16;
 
-// A part of a mangled name may mean another part by its number, and that another: a few bytes may stand
-// for more text than there is memory. Bounds on what is printed, and on what is looked through for it.
+// A part of a mangled name may refer to another part by its number, and that again to another: a few bytes
+// may expand to more text than there is memory. These bound the text, and the work to print it.
 constexpr std::uint64_t kMaxParts = std::uint64_t{1} << 16;
 constexpr unsigned kMaxDepth = 1024;
 constexpr std::uint64_t kMaxSavedTemplates = std::uint64_t{1} << 14;  // 16 bytes of stack each
 
-// Thrown through libiberty, which holds nothing that would have to be released.
+// Thrown through libiberty's frames, which own nothing that would leak.
 struct TooLong {};
 
 void append(const char* text, std::size_t size, void* name) {
@@ -35,7 +35,8 @@ void append(const char* text, std::size_t size, void* name) {
   all.append(text, size);
 }
 
-// `print` calls append() with parts of a name and returns whether it is one; empty if not, or too long.
+// `print` calls append() with the parts of a name and returns whether the name is valid. Empty: it is not, or
+// is too long.
 template <class Print>
 std::string printed(Print print) {
   std::string name;
@@ -47,7 +48,7 @@ std::string printed(Print print) {
   return name;
 }
 
-// Measures a parsed C++ name without walking through any part of it twice.
+// Measures a parsed C++ name; visits each part once.
 class CxxParts {
  public:
   bool few(const demangle_component* name) {
@@ -55,7 +56,7 @@ class CxxParts {
   }
 
  private:
-  // Parts as they are printed, at most kMaxParts.
+  // The number of parts that would be printed, at most kMaxParts.
   std::uint64_t count(const demangle_component* part, unsigned depth) {
     if (part == nullptr) return 0;
     if (depth > kMaxDepth) return kMaxParts;
@@ -66,7 +67,7 @@ class CxxParts {
     return counts_[part] = all;
   }
 
-  // What libiberty reckons with for its arrays on the stack.
+  // Counts as libiberty does for the size of its arrays on the stack.
   void note(const demangle_component& part) {
     const bool reference =
         part.type == DEMANGLE_COMPONENT_REFERENCE || part.type == DEMANGLE_COMPONENT_RVALUE_REFERENCE;
@@ -103,7 +104,7 @@ class CxxParts {
       case DEMANGLE_COMPONENT_UNNAMED_TYPE:
         return {};
       default:
-        // Later kinds of part may hold anything.
+        // Kinds of later versions of libiberty may have any children.
         if (part.type > DEMANGLE_COMPONENT_CLONE) return {};
         return {part.u.s_binary.left, part.u.s_binary.right};
     }
@@ -117,8 +118,8 @@ struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// Names that can only be parsed in an older way, which libiberty tries where it also prints. Without packs
-// it looks through nothing but what it prints.
+// Names in an older mangling, which libiberty parses and prints in one call. Only names without packs: for
+// these, the work is bounded by the text that is printed.
 std::string older_cxx_name(const std::string& mangled) {
   if (mangled.find("Dp") != std::string::npos || mangled.find("sp") != std::string::npos) return {};
   return printed(

@@ -1,4 +1,4 @@
-// Names as their programmers wrote them.
+// Demangling: function names as they stand in the source.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace lotus::collector {
 
-// C++ (Itanium ABI) names with their parameters and without return types, Rust names (both manglings)
-// without hashes; any other name as it is, and one that would take more than 64 KiB. Symbol versions
+// C++ (Itanium ABI) names with parameters and without return types, Rust names (both manglings) without
+// hashes. Other names, and those that would take more than 64 KiB, are returned unchanged. Symbol versions
 // (`@…`) are cut off.
 std::string demangled(const char* symbol);
 
 // Remembers the names of one binary's symbols.
 class Demangler {
  public:
-  // demangled(symbol); `symbol` stays where it is and as it is while this lives.
+  // demangled(symbol). `symbol` must neither move nor change while this lives.
   const std::string& name_of(const char* symbol);
 
  private:

@@ -24,7 +24,7 @@ std::uint64_t number(Dwarf_Die& die, unsigned attribute) {
   return value;
 }
 
-// The inlined function at `address` among the children of `die`, however many blocks it lies in.
+// The inlined function at `address` among the children of `die`, also in nested blocks.
 bool inlined_at(Dwarf_Die& die, std::uint64_t address, Dwarf_Die& found, int depth) {
   Dwarf_Die child;
   if (depth > kMaxInlineDepth || dwarf_child(&die, &child) != 0) return false;
@@ -94,7 +94,7 @@ DwarfNames::Extents& DwarfNames::functions_of(Dwarf_Die& unit) {
   return place->second;
 }
 
-// The name that a mangled symbol gives to all parts and clones of a function; empty if it is not mangled.
+// The demangled symbol, the same for all parts and clones of a function; empty if it is not mangled.
 std::string DwarfNames::name_by_symbol(const char* symbol) {
   const std::string_view text(symbol != nullptr ? symbol : "");
   if (!text.starts_with("_Z") && !text.starts_with("_R")) return {};
@@ -124,7 +124,7 @@ std::vector<NamedFrame> DwarfNames::find(std::uint64_t address, const char* symb
   Dwarf_Die* unit = smallest(units_, address);
   Dwarf_Die* function = unit == nullptr ? nullptr : smallest(functions_of(*unit), address);
   if (function == nullptr) return frames;
-  // Outermost first: what is inlined lies inside of what it is inlined into.
+  // Outermost first: an inlined function lies inside of its caller.
   std::vector<Dwarf_Die> scopes{*function};
   Dwarf_Die inner;
   while (scopes.size() < kMaxInlineDepth && inlined_at(scopes.back(), address, inner, 0))

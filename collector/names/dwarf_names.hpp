@@ -1,4 +1,4 @@
-// Functions, inlined ones too, in a binary's debugging information.
+// Function names from a binary's debugging information, including inlined functions.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -20,8 +20,8 @@ class DwarfNames {
   DwarfNames(Dwarf* dwarf, Demangler& demangler);
 
   // The functions at an address of the debugging information, innermost first; empty if it has none there.
-  // `symbol`: mangled, of the function around the address, may be null: it says what local functions and
-  // lambdas are part of, debugging information does not.
+  // `symbol`: mangled, of the function around the address, may be null. Unlike debugging information, it
+  // names the function around a local function or lambda.
   std::vector<NamedFrame> find(std::uint64_t address, const char* symbol);
 
  private:

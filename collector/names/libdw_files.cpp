@@ -1,6 +1,6 @@
-// What libdw reads is named and packed by the files of traced programs, which may be anything. Here is how
-// it opens files (a pipe under the name of a debug file would block it for ever), and how it unpacks
-// (a few KiB may become GiB); the latter takes the place of its own.
+// File access of libdw, made safe: the binaries of traced programs may be crafted, and they say which debug
+// files libdw opens and what it decompresses. Opening a pipe would block for ever, and a few KiB may expand
+// to GiB. The decompression here replaces libdw's own.
 #include <fcntl.h>
 #include <lzma.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ struct Buffer {
   }
 };
 
-// False if `stream` is no whole stream or one that does not fit.
+// False if `stream` is incomplete, or too large.
 bool unpack(lzma_stream& stream, Buffer& buffer) {
   lzma_ret result = LZMA_OK;
   while (result == LZMA_OK) {
@@ -95,7 +95,7 @@ int __libdw_unlzma(int, off_t, void* mapped, std::size_t mapped_size, void** who
   return kUnpacked;
 }
 
-// Files that are packed as a whole are those of kernels.
+// Only kernel images are compressed as a whole.
 int __libdw_gunzip(int, off_t, void*, std::size_t, void**, std::size_t*) { return kFailed; }
 int __libdw_bunzip2(int, off_t, void*, std::size_t, void**, std::size_t*) { return kFailed; }
 int __libdw_unzstd(int, off_t, void*, std::size_t, void**, std::size_t*) { return kFailed; }

@@ -14,11 +14,11 @@ namespace lotus::collector {
 
 class Namer {
  public:
-  // Of every location of `stacks` that has no name now. `stacks` and `log` outlive this.
+  // For every location of `stacks` that has no name now. `stacks` and `log` outlive this.
   Namer(Stacks& stacks, Log& log);
 
-  // Names locations for about this long, one binary after the other, so that the symbols of one are in memory
-  // at a time; reading them is not interrupted. Shows on a terminal how far it is. True: all have names.
+  // Names locations for about this long, binary by binary, so that the symbols of only one are in memory.
+  // Reading the symbols is not interrupted. Shows its progress on a terminal. True: all have names.
   bool name_for(std::uint64_t ns);
 
  private:

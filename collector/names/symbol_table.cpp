@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kLookBack = 16;  // symbols that may begin inside of the function looked for
 
-// What orders the names of one address.
+// Order of preference among the names of one address.
 struct Rank {
   int kind, binding;
   std::size_t underscores, length;

@@ -17,7 +17,7 @@ class SymbolTable {
   explicit SymbolTable(Dwfl_Module* module);
 
   struct Symbol {
-    std::uint64_t begin, end;  // virtual addresses; end == begin: it does not say
+    std::uint64_t begin, end;  // virtual addresses; end == begin: size unknown
     const char* name;          // mangled
     NameSource source;
   };

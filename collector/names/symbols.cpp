@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
-// libdwfl asks for the file of the module that it was told of.
+// The callback by which libdwfl gets the file of the module.
 int find_elf(Dwfl_Module*, void** user, const char*, Dwarf_Addr, char** file_name, Elf** elf) {
   const ElfFile& file = *static_cast<const ElfFile*>(*user);
   const auto image = file.image();
@@ -37,7 +37,7 @@ struct Symbols::Sources {
   std::unique_ptr<SymbolTable> table;
   std::unique_ptr<DwarfNames> dwarf;
   Dwarf_Addr dwarf_bias = 0;
-  std::uint64_t start = 0;  // what libdwfl thinks the file's address 0 is at
+  std::uint64_t start = 0;  // where libdwfl places the file's address 0
 
   ~Sources() {
     dwarf.reset();

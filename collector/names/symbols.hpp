@@ -1,4 +1,4 @@
-// Names of one binary's addresses, from the best source there is.
+// Names of the addresses of one binary, from the best source available.
 #pragma once
 
 #include <cstdint>

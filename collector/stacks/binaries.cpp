@@ -15,7 +15,7 @@ std::string link_target(const std::string& path) {
   return {target, size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
-// What leads to the files of a process that has another root directory than we; empty if it has ours.
+// The prefix of paths in a process that has another root directory than the collector; empty if it has not.
 std::string root_of(std::uint32_t pid) {
   const std::string process = fmt::format("/proc/{}", pid);
   const bool same = link_target(process + "/ns/mnt") == link_target("/proc/self/ns/mnt") &&
@@ -46,7 +46,7 @@ BinaryId Binaries::add(const std::string& path, const std::string& build_id, std
   const auto [place, is_new] = ids_.try_emplace(key, static_cast<BinaryId>(all_.size() + 1));
   if (is_new) all_.push_back({{path, build_id, pid}, nullptr, false});
   Entry& entry = all_[place->second - 1];
-  if (!entry.file && entry.info.pid != pid) {  // this process may see it where the other one did not
+  if (!entry.file && entry.info.pid != pid) {  // this process may find it where the other did not
     entry.info.pid = pid;
     entry.tried = false;
   }

@@ -1,4 +1,5 @@
-// The ELF files that traced code runs from, each once, whichever processes and paths it was met under.
+// The ELF files that traced code runs from. A file that several processes use, or under several paths, is
+// kept once.
 //
 // Every binary gets a range of its own in a *common address space*, the same for all processes: unwinding
 // rules that were worked out for one process then hold for its forked workers too, whatever is loaded or
@@ -17,7 +18,7 @@ namespace lotus::collector {
 
 inline constexpr std::uint64_t kCommonSpace = std::uint64_t{1} << 62;  // where common addresses begin
 inline constexpr unsigned kBinaryBits = 36;                            // a binary's range: 64 GiB
-inline constexpr std::size_t kMaxBinaries = 65536;                     // of all processes
+inline constexpr std::size_t kMaxBinaries = 65536;                     // of all processes together
 
 // Number of a binary, from 1.
 using BinaryId = std::uint32_t;
@@ -36,9 +37,9 @@ constexpr std::uint64_t offset_of(std::uint64_t address) {
 }
 
 struct Binary {
-  std::string path;       // as the first process that used it knows it
+  std::string path;       // in the first process that used it
   std::string build_id;   // hex, may be empty
-  std::uint32_t pid = 0;  // that process: it may see other files than we do
+  std::uint32_t pid = 0;  // that process; it may have another root directory than the collector
 };
 
 class Binaries {
@@ -47,12 +48,12 @@ class Binaries {
   // has it loaded.
   BinaryId add(const std::string& path, const std::string& build_id, std::uint32_t pid);
 
-  // A binary that an earlier collector numbered. Ids must come in ascending order, see add(). False: it
-  // cannot have been that number.
+  // Adds a binary under the id that an earlier collector gave it. Ids must come in ascending order. False:
+  // the binary cannot have this id.
   bool restore(BinaryId id, const std::string& path, const std::string& build_id);
 
   std::size_t count() const { return all_.size(); }
-  // The address is in a binary's range. Damaged unwind tables and traces lead to common addresses outside.
+  // Whether the address is in the range of a binary. Damaged unwind tables and traces contain others.
   bool contains(std::uint64_t address) const {
     return is_common(address) && binary_of(address) >= 1 && binary_of(address) <= all_.size();
   }

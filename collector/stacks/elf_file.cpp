@@ -64,7 +64,7 @@ std::unique_ptr<ElfFile> ElfFile::vdso() {
   Elf64_Ehdr header;
   std::memcpy(&header, start, sizeof header);
   std::unique_ptr<ElfFile> file(new ElfFile);
-  // Its section headers stand at its end.
+  // The vDSO ends with its section headers.
   file->image_ = {start, header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize};
   return file->parse() ? std::move(file) : nullptr;
 }
@@ -80,7 +80,8 @@ bool ElfFile::parse() {
     if (!segment) return false;
     if (segment->p_type == PT_LOAD) {
       if (cut(image_, segment->p_offset, segment->p_filesz).size() != segment->p_filesz) continue;
-      const std::uint64_t offset = segment->p_filesz == 0 ? 0 : segment->p_offset;  // of nothing: anything
+      const std::uint64_t offset =
+          segment->p_filesz == 0 ? 0 : segment->p_offset;  // an empty segment may have any offset
       loads_.push_back({segment->p_vaddr, offset, segment->p_filesz, segment->p_vaddr + segment->p_memsz,
                         (segment->p_flags & PF_X) != 0});
     } else if (segment->p_type == PT_GNU_EH_FRAME) {
@@ -119,7 +120,7 @@ std::span<const std::uint8_t> ElfFile::unwind_rows() const {
 std::vector<ElfFile::Function> ElfFile::functions() const {
   struct Entry {  // of .eh_frame
     std::uint32_t bytes, cie;
-    std::int32_t begin;  // from its own place
+    std::int32_t begin;  // of the function, relative to this field
     std::uint32_t size;
   };
   const auto rows = unwind_rows();

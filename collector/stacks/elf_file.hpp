@@ -1,4 +1,4 @@
-// An ELF file that traced code runs from, mapped for reading: what unwinding needs of it. x86-64.
+// An ELF file that traced code runs from, mapped for reading: the parts that unwinding needs. x86-64.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class ElfFile {
   // Virtual address of .eh_frame_hdr and its bytes; 0 if there is none.
   std::uint64_t unwind_table() const { return unwind_table_; }
   std::uint64_t unwind_table_bytes() const { return unwind_table_bytes_; }
-  // Its rows, sorted by function: two 4-byte offsets from its beginning, to a function and to its entry.
-  // Empty if they are encoded otherwise than by all usual linkers.
+  // The rows of .eh_frame_hdr, sorted by function: two 4-byte offsets from the section's start, to a function
+  // and to its entry. Empty if they have another encoding than the one that common linkers write.
   std::span<const std::uint8_t> unwind_rows() const;
   struct Function {
     std::uint64_t begin, end;
@@ -43,7 +43,7 @@ class ElfFile {
     std::uint64_t address;
     std::span<const std::uint8_t> bytes;
   };
-  // What can be executed.
+  // The executable segments.
   std::vector<Code> code() const;
   // Virtual addresses that the file is loaded at.
   std::uint64_t lowest_address() const;

@@ -1,5 +1,5 @@
-// A hash table by 64-bit numbers that lies in one piece of memory. The collector wakes up with cold caches: a
-// look-up here waits for one cache line, where tables of nodes make it wait for three.
+// A hash table with 64-bit keys and open addressing, in one block of memory. The collector wakes up with cold
+// caches: a look-up here waits for one cache line, where std::unordered_map waits for three.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace lotus::collector {
 
-// Entry: has a std::uint64_t `key`, which is 0 in the default one and in no other.
+// Entry: has a std::uint64_t `key`; 0 marks a free place.
 template <class Entry>
 class FlatTable {
  public:
-  // nullptr: it is not there. Valid until the next add().
+  // nullptr if the key is not there. Valid until the next add().
   Entry* find(std::uint64_t key) {
     if (key == 0 || entries_.empty()) return nullptr;
     Entry& entry = place_of(key);
@@ -49,7 +49,7 @@ class FlatTable {
       if (entry.key != 0) place_of(entry.key) = entry;
   }
 
-  std::vector<Entry> entries_;  // 2^(64 - shift_) of them, half of them free at least
+  std::vector<Entry> entries_;  // 2^(64 - shift_) of them, at least half of them free
   std::size_t size_ = 0;
   unsigned shift_ = 64 - kFirstBits + 1;
 };

@@ -57,7 +57,7 @@ void Modules::build_view(std::uint64_t ticks) {
     }
     if (module.gone > ticks) candidates.push_back(&module);
   }
-  // Best first: those that were defined then, the newest before older ones; then those that came later.
+  // By precedence: modules that were defined at that time, newest first; then those that were defined later.
   std::stable_sort(candidates.begin(), candidates.end(), [&](const Module* a, const Module* b) {
     const bool a_there = a->from <= ticks;
     const bool b_there = b->from <= ticks;

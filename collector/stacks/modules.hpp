@@ -1,4 +1,4 @@
-// What a traced process has loaded, in time: from its definitions `module` and `module_gone`.
+// The modules that a traced process had loaded at any time, from its definitions `module` and `module_gone`.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class Modules {
   // A definition `module` or `module_gone` of process `pid`, made at `ticks`. A module with a known id is
   // the same module again. Modules that make no sense are ignored.
   void define(const Record& record, std::uint64_t ticks, std::uint32_t pid);
-  // Forgets modules that were gone at the call of this before: no snapshot of their time will come.
+  // Forgets modules that were gone already at the previous call: no snapshot of their time will come.
   void forget_gone();
 
-  // Sets the time that translate() is about. A module is defined some time after it was loaded, so what was
-  // not defined yet at `ticks` counts as there, where nothing else was.
+  // Sets the time that translate() answers for. A module is defined some time after it was loaded, so one
+  // that was defined after `ticks` counts as loaded too, where no other module was.
   void look_at(std::uint64_t ticks);
   // The common address of an address of the process; empty where it has no module.
   std::optional<std::uint64_t> translate(std::uint64_t address) const {

@@ -6,7 +6,7 @@
 namespace lotus::collector {
 namespace {
 
-constexpr std::size_t kMaxHopeless = 16;  // after that many nobody waits until modules come or go
+constexpr std::size_t kMaxUndefinedPages = 16;  // with more, nothing waits until the modules change
 constexpr std::size_t kMaxCodes = std::size_t{1} << 20;
 constexpr unsigned kPageBits = 12;
 
@@ -38,7 +38,7 @@ ProcessStacks::Taken ProcessStacks::take(const RingRecord& record, Bytes payload
   const Unwound& unwound = stacks_.unwinder.unwind(*snapshot, modules_);
   if (unwound.unknown != 0 && worth_waiting(unwound.unknown)) {
     if (may_wait) return Taken::waits;
-    hopeless_.insert(unwound.unknown >> kPageBits);
+    undefined_pages_.insert(unwound.unknown >> kPageBits);
   }
   weave(*snapshot, unwound);
   const SnapshotHeader& header = snapshot->header;
@@ -49,11 +49,11 @@ ProcessStacks::Taken ProcessStacks::take(const RingRecord& record, Bytes payload
   return Taken::yes;
 }
 
-// Code that is generated at run time is in no module: it is waited for once.
+// Code that is generated at run time is in no module: only the first snapshot of a page waits for one.
 bool ProcessStacks::worth_waiting(std::uint64_t address) {
-  if (hopeless_generation_ != modules_.generation()) hopeless_.clear();
-  hopeless_generation_ = modules_.generation();
-  return hopeless_.size() < kMaxHopeless && !hopeless_.contains(address >> kPageBits);
+  if (undefined_generation_ != modules_.generation()) undefined_pages_.clear();
+  undefined_generation_ = modules_.generation();
+  return undefined_pages_.size() < kMaxUndefinedPages && !undefined_pages_.contains(address >> kPageBits);
 }
 
 void ProcessStacks::weave(const Snapshot& snapshot, const Unwound& unwound) {

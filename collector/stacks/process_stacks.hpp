@@ -26,26 +26,26 @@ class ProcessStacks {
   // `stacks` outlives this.
   ProcessStacks(Stacks& stacks, std::uint32_t pid) : stacks_(stacks), pid_(pid), modules_(stacks.binaries) {}
 
-  // Takes up what the process's definitions say of modules and Python code; others are ignored.
+  // Reads the process's definitions of modules and Python code; other definitions are ignored.
   void define(Bytes records, std::uint64_t base_ticks);
 
   enum class Taken : std::uint8_t {
     yes,
     damaged,
-    waits,  // something may still be defined that it needs: try again later
+    waits,  // it refers to code that may still be defined: try again later
   };
   // Unwinds a snapshot and keeps its sample. `may_wait`: there is time to wait for definitions.
   Taken take(const RingRecord& record, Bytes payload, bool may_wait);
-  // Every snapshot so far has been taken; holds from commit().
+  // Every snapshot so far has been taken. Takes effect at commit().
   void caught_up() { caught_up_ = true; }
 
-  // Adds what was taken to the batch: definitions of new stacks, then the samples. `position`: in the stack
-  // ring, up to which it was read.
+  // Adds definitions of new stacks and then the samples to the batch. `position`: how far the stack ring was
+  // read.
   void write(TraceFile& file, Packer& packer, std::uint32_t process, std::uint64_t position);
   void commit();
   // The samples taken since commit() are forgotten: they will be taken again.
   void rollback();
-  // Enough for a frame.
+  // There are enough samples for a frame of the trace.
   bool full() const { return samples_.size() >= kSamplesPerFrame; }
 
  private:
@@ -64,15 +64,16 @@ class ProcessStacks {
   Modules modules_;
   std::unordered_map<std::uint64_t, FunctionName> codes_;  // by definition id
   struct CodeLocation {
-    std::uint64_t key = 0;  // the definition id and 1
+    std::uint64_t key = 0;  // the definition id plus 1
     LocationId location = 0;
   };
   FlatTable<CodeLocation> code_locations_;
-  std::vector<LocationId> locations_;  // of the snapshot at hand
+  std::vector<LocationId> locations_;  // of the current snapshot
   std::vector<Sample> samples_;
   bool caught_up_ = false;
-  std::unordered_set<std::uint64_t> hopeless_;  // pages of code that nobody defined while it was waited for
-  std::uint64_t hopeless_generation_ = 0;       // of the modules, when that was found
+  // Pages of code that no module covered even after waiting: their snapshots wait no more.
+  std::unordered_set<std::uint64_t> undefined_pages_;
+  std::uint64_t undefined_generation_ = 0;  // modules_.generation() that undefined_pages_ holds for
 };
 
 }  // namespace lotus::collector

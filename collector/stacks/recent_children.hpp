@@ -1,6 +1,6 @@
-// Of each node in the tree of stacks, which child was asked for last. The nodes of a stack were mostly added
-// one after the other: where it comes again, its way inwards is here from one cache line to the next, and in
-// a hash table all over memory.
+// A cache for the tree of stacks: for each node, the child that was looked up last. The nodes of a stack were
+// mostly added one after the other, so a stack that comes again is found in adjacent cache lines; in a hash
+// table its nodes are scattered over memory.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace lotus::collector {
 
-// Number of a stack and of its node, 0 for that of no frame.
+// Number of a stack and of its node; 0: the stack without frames.
 using StackId = std::uint32_t;
 
 class RecentChildren {
  public:
-  // Forgets all. Nodes that are added have the numbers behind `last`; of those before it nothing is known.
+  // Forgets all. The next node that is added has the number `last` + 1; earlier nodes are not cached.
   void begin_behind(StackId last) {
     first_ = last;
     nodes_.assign(1, {});
@@ -24,7 +24,7 @@ class RecentChildren {
 
   void add(LocationId location) { nodes_.push_back({location, 0}); }
 
-  // 0: the one that was asked for last is another, or it is not known.
+  // 0: another child was looked up last, or the parent is not cached.
   StackId find(StackId parent, LocationId location) const {
     if (!known(parent)) return 0;
     const StackId child = nodes_[place_of(parent)].child;

@@ -18,8 +18,8 @@ struct Snapshot {
   std::uint64_t stack_pointer() const { return header.registers[kRegisterRsp]; }
 };
 
-// The snapshot in `payload`; empty if its counts do not fit it. Python frames that cannot be where they say
-// are left out. Registers and stack may hold anything.
+// The snapshot in `payload`; empty if its counts do not match its size. Python frames with impossible
+// addresses are left out. Registers and stack are not checked: they may hold anything.
 std::optional<Snapshot> parse_snapshot(Bytes payload);
 
 }  // namespace lotus::collector

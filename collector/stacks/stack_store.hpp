@@ -1,4 +1,5 @@
-// Every distinct stack of a trace once: a tree of locations, and the definitions that tell of it.
+// Every distinct stack of a trace, stored once: a tree of locations, and the definitions that write it to the
+// trace.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,11 @@ namespace lotus::collector {
 struct FunctionName {
   std::string name;
   std::string file;        // where it is declared, may be empty
-  std::uint64_t line = 0;  // there, 0 unknown
+  std::uint64_t line = 0;  // of the declaration, 0 unknown
   NameSource source = NameSource::unknown;
 };
 
-// A function at a location; several where functions are inlined.
+// A function at a location. A location has several where functions are inlined.
 struct NamedFrame {
   FunctionName function;
   std::uint64_t line = 0;  // of the location within the function, 0 unknown
@@ -37,21 +38,21 @@ class StackStore {
 
   LocationId native(std::uint64_t common_address);
   LocationId python(const FunctionName& function);
-  // Native code that no module is known for.
+  // The location of native code outside of all known modules.
   LocationId nowhere();
-  // The stack of these locations, innermost first; 0 if there are none. `cut` is set where the tree is as
-  // large as it may get: then it is that of the innermost location alone.
+  // The stack of these locations, innermost first; 0 if there are none. When the tree has reached its largest
+  // size, `cut` is set and the result is the stack of the innermost location alone.
   StackId stack(const std::vector<LocationId>& locations, bool& cut);
 
-  // Native locations without names: their common addresses, ascending.
+  // The common addresses of native locations without names, ascending.
   std::vector<std::uint64_t> unnamed() const;
   // Names a location; `frames` innermost first, not empty.
   void name(std::uint64_t common_address, const std::vector<NamedFrame>& frames);
 
-  // A definition of an earlier collector.
+  // Takes a definition that an earlier collector wrote.
   void restore(const Record& record);
 
-  // Adds the definitions that are not in the file yet to its batch. They stay to be added until commit().
+  // Adds the definitions that are not in the file yet to its batch. They remain pending until commit().
   void write(TraceFile& file, Packer& packer, std::uint64_t ticks) const;
   void commit();
 
@@ -76,8 +77,8 @@ class StackStore {
   void restore_frame(const Record& record);
 
   Binaries& binaries_;
-  // What stays as long as the trace grows has blocks of its own. Among what comes and goes with each process,
-  // each node would break a hole that nothing of a process fits into again.
+  // A pool for nodes that live as long as the trace. Allocated among the short-lived data of processes, they
+  // would fragment the heap.
   std::pmr::unsynchronized_pool_resource lasting_;
   std::pmr::unordered_map<std::uint64_t, Location> native_{&lasting_};  // by common address
   std::map<std::string, LocationId> python_;                            // by name, file and line

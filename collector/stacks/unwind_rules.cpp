@@ -15,19 +15,21 @@ extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_wo
                                                   unw_proc_info_t* found, int need_unwind_info,
                                                   void* argument);
 
-// What libunwind would resume a thread of its own process with. Its static library names it and has it not;
-// nothing here resumes anything.
+// libunwind's static library refers to this function but does not contain it. It is only called to resume a
+// thread of the own process, which the collector never does.
 extern "C" int UNW_OBJ(setcontext)(const void*) { std::abort(); }
 
 namespace lotus::collector {
 namespace {
 
-constexpr std::size_t kMaxRules = std::size_t{1} << 15;  // 4 MiB; then all are forgotten
-constexpr unsigned kMaxReads = 1u << 15;                 // of one step: damaged tables hold endless loops
-constexpr std::uint64_t kMaxSnapshotReads = 1u << 18;    // of all its new steps; a usual one takes 200
-constexpr std::size_t kMaxLoads = 64;                    // words of the stack that one step reads
+constexpr std::size_t kMaxRules = std::size_t{1} << 15;  // 4 MiB; at the limit, all rules are discarded
+constexpr unsigned kMaxReads = 1u << 15;                 // in one step: damaged tables can hold endless loops
+constexpr std::uint64_t kMaxSnapshotReads = 1u
+                                            << 18;  // for all new steps of a snapshot; a usual step takes 200
+constexpr std::size_t kMaxLoads = 64;               // words of the stack that one step reads
 
-// What sigreturn trampolines look like: mov $15,%rax; syscall. Their caller was interrupted, it did not call.
+// The code of a sigreturn trampoline: mov $15,%rax; syscall. Its caller made no call: a signal interrupted
+// it.
 constexpr std::uint8_t kTrampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
 bool table_of(BinaryId binary, const ElfFile& file, unw_dyn_info_t& info) {
@@ -44,12 +46,13 @@ bool table_of(BinaryId binary, const ElfFile& file, unw_dyn_info_t& info) {
   return true;
 }
 
-// Dividing the least number by -1 raises a signal in libunwind, which knows of zero only.
+// A damaged table may divide the smallest integer by -1, which raises SIGFPE: libunwind checks for a divisor
+// of zero only.
 thread_local sigjmp_buf* before_step = nullptr;
 
 void on_arithmetic_error(int signal) {
   if (before_step != nullptr) siglongjmp(*before_step, 1);
-  ::signal(signal, SIG_DFL);  // not ours: die of it, when the instruction is tried again
+  ::signal(signal, SIG_DFL);  // not from libunwind: the instruction is tried again and ends the process
 }
 
 void install_handler() {
@@ -60,7 +63,7 @@ void install_handler() {
   sigaction(SIGFPE, &action, nullptr);
 }
 
-// unw_step(), with what a damaged table can do to it as one more error.
+// unw_step(), where a SIGFPE that a damaged table causes becomes an error.
 int step_within(unw_cursor_t& cursor) {
   sigjmp_buf here;
   if (sigsetjmp(here, 0) != 0) {
@@ -75,13 +78,14 @@ int step_within(unw_cursor_t& cursor) {
 
 }  // namespace
 
-// A made-up machine that stands at an address: libunwind takes one step in it, and its result tells the rule.
+// A simulated machine that has stopped at an address. libunwind takes one step in it, and the rule is read
+// off the result.
 //
-// Every register, and every word that is read from memory, is the middle of a range of numbers of its own. So
-// a result says what it was made from: a number near a register's is that register and an offset; one near a
-// word's is that word, whose address says the same of itself. Only a step that is worked out otherwise (from
-// two registers, by masking bits) is not understood. It comes out differently in a second machine, whose
-// registers have other values.
+// Every register, and every word that is read from memory, has a value in the middle of a range of its own.
+// So each result shows its origin: a value near that of a register is the register plus an offset; a value
+// near that of a word is the word, and the word's address shows its origin in the same way. A step that
+// computes in other ways (from two registers, or by masking bits) cannot be read like this. It is detected by
+// a second machine, whose registers have other values: there the result differs.
 class UnwindRules::Machine {
  public:
   explicit Machine(Binaries& binaries) : binaries_(binaries) {
@@ -110,7 +114,8 @@ class UnwindRules::Machine {
   // `variant`: which of the machines.
   UnwindRule step(std::uint64_t address, unsigned variant) {
     address_ = address;
-    // Words of both, since libunwind reads others byte by byte; but what is rounded to 16 differs.
+    // Both machines use aligned addresses, since libunwind reads others byte by byte; rounded to multiples of
+    // 16, they differ.
     low_bits_ = variant == 0 ? 0x1008 : 0x2270;
     loads_.clear();
     reads_ = 0;
@@ -119,7 +124,7 @@ class UnwindRules::Machine {
     if (unw_init_remote(&cursor, space_, this) != 0) return {};
     const int stepped = step_within(cursor);
     UnwindRule rule;
-    if (stepped < 0 || no_entry_) return rule;  // without an entry libunwind guesses along frame pointers
+    if (stepped < 0 || no_entry_) return rule;  // without an entry libunwind guesses by frame pointers
     if (stepped == 0) {
       rule.kind = UnwindRule::Kind::last;
       return rule;
@@ -142,7 +147,7 @@ class UnwindRules::Machine {
   static constexpr std::uint64_t kFirstRegister = 0x100;  // ranges
   static constexpr std::uint64_t kFirstLoad = 0x200;
 
-  // What a number was made from.
+  // The origin of a value.
   struct Origin {
     enum class From : std::uint8_t { unknown, reg, load } from = From::unknown;
     std::size_t index = 0;  // of the register, or of the load
@@ -195,12 +200,13 @@ class UnwindRules::Machine {
     return place_of(number, cfa);
   }
 
-  // Where the word was read from that became `number`.
+  // The place of the word that `number` was loaded from.
   UnwindRule::Place place_of(std::uint64_t number, const Origin& cfa) const {
     const Origin word = origin_of(number);
     if (word.from != Origin::From::load || word.offset != 0) return {};
     const Origin place = origin_of(loads_[word.index]);
-    if (place.from == cfa.from && place.index == cfa.index) {  // what the CFA comes from is known
+    if (place.from == cfa.from &&
+        place.index == cfa.index) {  // same origin as the CFA: express it by the CFA
       const std::int64_t offset = std::int64_t{place.offset} - cfa.offset;
       if (offset != static_cast<std::int32_t>(offset)) return {};
       return {UnwindRule::kCfa, static_cast<std::int32_t>(offset)};
@@ -236,7 +242,7 @@ class UnwindRules::Machine {
     return 0;
   }
 
-  // libunwind asks for each byte of a table by itself: most lie behind one that it asked for before.
+  // libunwind reads tables byte by byte: most bytes follow the one that it read before.
   int read_file(std::uint64_t address, unw_word_t& value) {
     if (address - table_address_ >= table_.size()) {
       const ElfFile* file = binaries_.file(binary_of(address));
@@ -270,8 +276,8 @@ class UnwindRules::Machine {
   unw_addr_space_t space_ = nullptr;
   std::uint64_t address_ = 0;
   std::uint64_t low_bits_ = 0;
-  std::vector<std::uint64_t> loads_;     // addresses that were read from
-  std::span<const std::uint8_t> table_;  // of a file, from this common address on
+  std::vector<std::uint64_t> loads_;     // stack addresses read in this step
+  std::span<const std::uint8_t> table_;  // the part of a file read last, from this common address on
   std::uint64_t table_address_ = 0;
   unsigned reads_ = 0;
   bool no_entry_ = false;
@@ -283,7 +289,7 @@ UnwindRules::~UnwindRules() = default;
 
 void UnwindRules::begin_snapshot() { reads_left_ = kMaxSnapshotReads; }
 
-// A trampoline is reached by returning to it, at the address behind this one, or was interrupted itself.
+// A trampoline is entered by a return, so it starts at `address` or, for a return address less 1, behind it.
 bool UnwindRules::interrupts(std::uint64_t address) {
   const ElfFile* file = binaries_.file(binary_of(address));
   if (file == nullptr) return false;
@@ -307,7 +313,7 @@ const KnownCode& UnwindRules::work_out(std::uint64_t address) {
   }
   reads_left_ -= std::min(reads_left_, reads);
   rule.interrupted = interrupts(address);
-  // Without its file nothing is known of a binary yet: another process may see it.
+  // While a binary's file was not found, keep no rule: another process may be able to open it.
   if (binaries_.file(binary_of(address)) == nullptr) return not_kept_ = {address, 0, rule};
   if (known_.size() >= kMaxRules) known_.clear();
   return known_.add({address, 0, rule});

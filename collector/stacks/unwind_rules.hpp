@@ -1,5 +1,5 @@
-// How to get from a frame to its caller, for any address of code: what libunwind makes of the binary's unwind
-// table there, worked out once and kept in a form that is applied in nanoseconds.
+// Unwind rules: how to get from a frame to its caller, for any address of code. A rule is derived once, by
+// libunwind from the binary's unwind table, and kept in a form that is applied in nanoseconds.
 #pragma once
 
 #include <array>
@@ -13,38 +13,38 @@
 
 namespace lotus::collector {
 
-// Registers that a function gives back as it found them, by DWARF's numbers: all that a caller's own rule
-// can rest on, beside its stack pointer.
+// Callee-saved registers, by DWARF's numbers. Beside the stack pointer, only these can be used by the rule of
+// the caller.
 inline constexpr std::array<std::size_t, 6> kKeptRegisters{3, 6, 12, 13, 14, 15};
 
 struct UnwindRule {
-  static constexpr std::uint8_t kCfa = kRegisters;  // as a base
+  static constexpr std::uint8_t kCfa = kRegisters;  // the base of a Place is the CFA
   static constexpr std::uint8_t kSame = 0xfe;       // the register has not changed
   static constexpr std::uint8_t kUnknown = 0xff;
   enum class Kind : std::uint8_t { none, last, caller };
 
-  // An address in the stack: a register's value, or the CFA, and an offset in bytes.
+  // An address in the stack: the value of a register, or the CFA, plus an offset in bytes.
   struct [[gnu::packed]] Place {
     std::uint8_t base = kUnknown;
     std::int32_t offset = 0;
     bool operator==(const Place&) const = default;
   };
 
-  Kind kind = Kind::none;       // none: the table says nothing; last: there is no caller
-  bool interrupted = false;     // the caller did not call, a signal interrupted it
+  Kind kind = Kind::none;       // none: no rule known; last: there is no caller
+  bool interrupted = false;     // the caller made no call: a signal interrupted it
   bool cfa_is_loaded = false;   // the CFA is the word at `cfa`, not `cfa` itself
   Place cfa;                    // the stack pointer after the return
-  std::int32_t cfa_offset = 0;  // added to the word
+  std::int32_t cfa_offset = 0;  // added to that word
   Place return_address;
-  std::array<Place, kKeptRegisters.size()> kept;  // where each of them was put by
+  std::array<Place, kKeptRegisters.size()> kept;  // where each callee-saved register is
 
   bool operator==(const UnwindRule&) const = default;
 };
 
-// An address of code, in a cache line of its own.
+// The location and the rule of an address of code, in one cache line.
 struct alignas(64) KnownCode {
-  std::uint64_t key = 0;    // the address, common
-  LocationId location = 0;  // 0: nobody has told it yet
+  std::uint64_t key = 0;    // a common address
+  LocationId location = 0;  // 0: not set yet
   UnwindRule rule;
 };
 static_assert(sizeof(KnownCode) == 64);
@@ -61,16 +61,17 @@ class UnwindRules {
   UnwindRules(const UnwindRules&) = delete;
   UnwindRules& operator=(const UnwindRules&) = delete;
 
-  // A snapshot is unwound next. Damaged tables can make each rule a long way: those of one snapshot share a
-  // bound, behind which there is none.
+  // To be called before each snapshot. Damaged tables can make a rule expensive to derive, so all rules of
+  // one snapshot share a limit of memory reads; after it, no more are derived.
   void begin_snapshot();
 
-  // What is known at a common address of code; of a call, for a return address. Valid until the next call.
+  // The rule and location at a common address; for a return address, pass the address of its call (less 1).
+  // Valid until the next call.
   const KnownCode& at(std::uint64_t address) {
     const KnownCode* known = known_.find(address);
     return known != nullptr ? *known : work_out(address);
   }
-  // Where the rule at `address` is kept, so is its location, until all are forgotten.
+  // Stores the location of `address` beside its rule, if that is kept.
   void keep_location(std::uint64_t address, LocationId location) {
     if (KnownCode* known = known_.find(address)) known->location = location;
   }
@@ -86,7 +87,7 @@ class UnwindRules {
   Binaries& binaries_;
   std::unique_ptr<Machine> machine_;
   FlatTable<KnownCode> known_;
-  std::uint64_t reads_left_ = 0;  // for this snapshot
+  std::uint64_t reads_left_ = 0;  // of the limit for this snapshot
   KnownCode not_kept_;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kMaxFrames = 512;
 
-// One snapshot's way outwards.
+// Walks one snapshot from its innermost frame outwards.
 class Walk {
  public:
   Walk(Binaries& binaries, UnwindRules& rules, const Snapshot& snapshot, const Modules& modules,
@@ -35,13 +35,13 @@ class Walk {
 
  private:
   struct Register {
-    std::uint64_t number;                                    // its value, or the address of that
-    enum class Is : std::uint8_t { value, saved, lost } is;  // lost: nobody put it by
+    std::uint64_t number;                                    // its value, or the address where that is saved
+    enum class Is : std::uint8_t { value, saved, lost } is;  // lost: it was not saved
   };
 
   std::uint64_t stack_pointer() const { return registers_[kRegisterRsp].number; }
 
-  // Addresses that are common already cannot come from a process: they are made harmless.
+  // No process has addresses in the common space: such an address is damage and is replaced.
   std::uint64_t to_common(std::uint64_t address) const {
     if (is_common(address)) return 0;
     return modules_.translate(address).value_or(address);
@@ -68,7 +68,7 @@ class Walk {
     return true;
   }
 
-  // The caller's stack pointer and where it goes on. False: what that takes is not in the snapshot.
+  // Finds the caller's stack pointer and return address. False: the snapshot lacks the stack that they need.
   bool find_caller(const UnwindRule& rule, std::uint64_t& cfa, std::uint64_t& ip) {
     if (!address_of(rule.cfa, 0, cfa)) return false;
     if (rule.cfa_is_loaded) {
@@ -104,7 +104,7 @@ class Walk {
     result_.cut = true;
   }
 
-  // Takes the frame in `code` up and goes on to its caller, at `ip`. False: that was the last one.
+  // Adds the frame in `code` and goes on to its caller, at `ip`. False: the frame was the last one.
   bool step(const KnownCode& code, std::uint64_t& ip) {
     const std::uint64_t entry = snapshot_.header.entry;
     const bool innermost = result_.frames.empty();
@@ -142,7 +142,7 @@ class Walk {
   const Modules& modules_;
   Unwound& result_;
   std::array<Register, kRegisters> registers_;
-  std::uint64_t missing_ = 0;  // address of stack that was asked for and is not in the snapshot
+  std::uint64_t missing_ = 0;  // a stack address that was needed and is not in the snapshot
 };
 
 }  // namespace

@@ -12,9 +12,9 @@
 namespace lotus::collector {
 
 struct NativeFrame {
-  std::uint64_t address;  // common; a return address less 1. Not common: no module is known there
-  std::uint64_t cfa;      // what lies below belongs to this frame or to inner ones
-  LocationId location;    // that was kept for the address, 0: none
+  std::uint64_t address;  // common, or the process's own outside of known modules; a return address less 1
+  std::uint64_t cfa;      // the stack below it belongs to this frame or to inner ones
+  LocationId location;    // as given to keep_location(), 0: none
 };
 
 struct Unwound {
@@ -29,11 +29,11 @@ class Unwinder {
   // `binaries` outlives the unwinder. Throws std::runtime_error if libunwind has no memory.
   explicit Unwinder(Binaries& binaries) : binaries_(binaries), rules_(binaries) {}
 
-  // The frames up to the snapshot's `entry`. `modules` has been told to look at the snapshot's time. The
+  // The frames up to the snapshot's `entry`. Call modules.look_at() with the snapshot's time before. The
   // result is valid until the next call.
   const Unwound& unwind(const Snapshot& snapshot, const Modules& modules);
 
-  // unwind() tells it again with each frame at the address.
+  // Sets the location that later calls of unwind() return with each frame at the address.
   void keep_location(std::uint64_t address, LocationId location) { rules_.keep_location(address, location); }
 
   // The function that has an unwind entry around `offset`; empty if there is none.

@@ -23,7 +23,7 @@ constexpr std::int64_t unzigzag(std::uint64_t v) {
   return static_cast<std::int64_t>(v >> 1) ^ -static_cast<std::int64_t>(v & 1);
 }
 
-// A number as its varint holds it, and back. `type`: of its field, 'u' or 'z'.
+// Converts a number to the form in its varint, and back. `type`: of its field, 'u' or 'z'.
 constexpr std::uint64_t coded(char type, std::uint64_t number) {
   return type == 'z' ? zigzag(static_cast<std::int64_t>(number)) : number;
 }
@@ -138,8 +138,8 @@ struct Record {
   std::int64_t z(std::size_t i) const { return static_cast<std::int64_t>(u[i]); }
 };
 
-// Decodes one record at `in`. Returns the byte after it, or nullptr where the bytes are no whole record
-// (cut off, unknown code, string past the end). `record` is then unspecified.
+// Decodes one record at `in`. Returns the byte after it, or nullptr if the bytes are not a whole record (cut
+// off, unknown code, string past the end); `record` is then unspecified.
 inline const std::uint8_t* decode(const std::uint8_t* in, const std::uint8_t* end, Record& record,
                                   const Schema& schema = kSchema) {
   if (in >= end) return nullptr;

@@ -124,7 +124,7 @@ enum class OpRole : std::uint8_t {
 // sampling.source: whose clock the samples come from.
 enum class SampleSource : std::uint8_t { cpu_timer = 1, perf = 2 };
 
-// function.source: what named it, best first.
+// function.source: where its name comes from, best first.
 enum class NameSource : std::uint8_t {
   python = 1,
   dwarf = 2,         // debugging information, inlined functions too
@@ -210,7 +210,8 @@ constexpr bool rows_are_sound() {
   }
   return true;
 }
-// A change to any row changes this, but for units; writer and collector of one segment must agree on it.
+// Any change to a row, except to units, changes this. The writer and the collector of a segment must agree on
+// it.
 constexpr std::uint64_t schema_hash() {
   std::uint64_t hash = 0xcbf29ce484222325;
   const auto mix = [&hash](std::string_view text) {

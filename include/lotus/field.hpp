@@ -1,5 +1,5 @@
-// Fields by their names: field<Kind::loader, "workers">(record). A name that the kind's row does not have
-// does not compile. The caller has seen to it that the record is of that kind.
+// Fields by their names: field<Kind::loader, "workers">(record). A name that is not in the kind's row does
+// not compile. The caller must have checked that the record is of that kind.
 #pragma once
 
 #include <lotus/codec.hpp>
@@ -26,7 +26,7 @@ constexpr std::size_t find_field() {
 }
 }  // namespace detail
 
-// Where the field stands in its row.
+// The field's position in its row.
 template <Kind K, FieldName Name>
 inline constexpr std::size_t kPlaceOf = [] {
   constexpr std::size_t kPlace = detail::find_field<K, Name>();
@@ -37,7 +37,7 @@ inline constexpr std::size_t kPlaceOf = [] {
 template <Kind K, FieldName Name>
 inline constexpr char kTypeOf = kFieldsOf<K>.types[kPlaceOf<K, Name>];
 
-// Of the numbers of a row, one a field, decoded: std::uint64_t, or std::int64_t for a field of type z.
+// A field from the decoded numbers of a row: std::uint64_t, or std::int64_t for a field of type z.
 template <Kind K, FieldName Name>
 constexpr auto field(const std::uint64_t* numbers) {
   static_assert(kTypeOf<K, Name> != 's', "this field is a string");
@@ -56,7 +56,7 @@ constexpr auto field(const Record& record) {
     return field<K, Name>(record.u);
 }
 
-// For records of one of several kinds, in all of which the field stands at the same place.
+// For records of one of several kinds that all have the field at the same position.
 template <FieldName Name, Kind First, Kind... Others, class Source>
 constexpr auto common_field(const Source& source) {
   static_assert(((kPlaceOf<First, Name> == kPlaceOf<Others, Name>)&&...));

@@ -1,5 +1,5 @@
 // Both ends of a segment's rings (contract: segment.hpp, 4 to 6). The memory behind a ring may be
-// scribbled over by the other process at any time; every value read from it is checked before use.
+// overwritten by the other process at any time; every value read from it is checked before use.
 #pragma once
 
 #include <cstring>
@@ -23,7 +23,7 @@ class RingWriter {
   struct Room {
     std::uint64_t position = 0;
     std::uint8_t* payload = nullptr;  // nullptr: there is no room now, or never (larger than the ring)
-    bool call = false;                // this record fills a quarter of the ring: the reader is to be called
+    bool call = false;  // this record fills a quarter of the ring: the writer must wake the reader
   };
 
   // Room for a record with `stored_bytes` of payload. Thread safe, async-signal-safe, lock free, does not
@@ -50,15 +50,15 @@ class RingWriter {
     return {position + pad, data_ + (position + pad) % bytes_ + sizeof(RingRecord), call};
   }
 
-  // Whether at most half of the ring is filled: a writer that can wait leaves the rest to those that cannot.
+  // Whether at most half of the ring is full. Writers that can wait leave the rest to those that cannot.
   bool half_empty() const {
     const std::uint64_t filled =
         __atomic_load_n(&header_->head, __ATOMIC_RELAXED) - __atomic_load_n(&header_->tail, __ATOMIC_ACQUIRE);
     return filled <= bytes_ / 2;
   }
 
-  // Hands the filled room to the reader. `given`: all but commit and bytes; stored_bytes at most those
-  // reserved.
+  // Commits the room to the reader. `given`: all fields but commit and bytes; stored_bytes must not exceed
+  // the reserved size.
   void commit(const Room& room, const RingRecord& given, std::uint32_t reserved_bytes) {
     RingRecord record = given;
     record.bytes = ring_record_bytes(reserved_bytes);
@@ -100,8 +100,8 @@ class RingReader {
   }
 
   // The next committed record: its header copied out, its payload still in the ring until release().
-  // Copy the payload before you trust it. `damaged`: what stands at the position cannot be a record;
-  // nothing behind it can be found either, but by resync().
+  // Copy the payload before you trust it. `damaged`: the bytes at the position cannot be a record; only
+  // resync() finds records behind it.
   Next next(RingRecord& record, const std::uint8_t*& payload) {
     for (;;) {
       if (position_ == __atomic_load_n(&header_->head, __ATOMIC_ACQUIRE)) return Next::empty;

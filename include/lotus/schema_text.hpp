@@ -56,7 +56,7 @@ constexpr SchemaText make_schema_text() {
 inline constexpr SchemaText kSchemaText = make_schema_text();
 }  // namespace detail
 
-// That of the rows of events.hpp.
+// The schema text of the rows of events.hpp.
 inline constexpr std::string_view kSchemaText{detail::kSchemaText.text, sizeof detail::kSchemaText.text};
 
 }  // namespace lotus

@@ -7,24 +7,24 @@
 //
 // Contract
 //  1. The writer creates the file exclusively, sizes it with posix_fallocate, fills it, and stores
-//     `ready` last (release). A file whose `ready` is not kReady is being made, or its maker died. A
-//     process that executes another program makes another file: `.1` is put behind the start time, `.2` …
+//     `ready` last (release). Until `ready` is kReady the file is incomplete: its writer still fills it, or
+//     died. A process that calls exec makes another file, with `.1`, `.2` … behind the start time.
 //  2. A thread slot has one writer, its thread. Bytes of the open chunk are written first, then
 //     `used` is stored (release). A reader may take used bytes of a *dead* process only.
 //  3. When a chunk is handed on: ring record committed, then `used` = 0 (release), then `sequence`
-//     and `base_ticks` change. A reader that finds an open chunk whose (stream, sequence) it has
-//     already had from the ring drops it.
+//     and `base_ticks` change. A reader drops an open chunk if it already got one with the same (stream,
+//     sequence) from the ring.
 //  4. A ring has many writers and one reader. A writer reserves by compare-and-swap on `head`, fills
 //     the record, and commits by storing `commit` = commit_stamp(position) (release). The reader
-//     stops at the first record that is not committed. Stamps differ from lap to lap: nothing is
-//     ever cleared. The writer whose record fills a quarter of the ring then touches the file's times:
-//     a reader that watches the directory need not look often.
+//     stops at the first record that is not committed. Stamps differ from lap to lap, so nothing is
+//     ever cleared. The writer whose record fills a quarter of the ring touches the file's times, which
+//     wakes a reader that watches the directory: it need not poll often.
 //  5. Records lie at multiples of kRingAlign and never wrap: a pad record fills the end of a lap.
 //  6. A full ring drops: the writer adds to `lost_events` and to the next chunk's `lost_before`.
-//     Nobody waits.
-//  7. Definitions are read after the end of the event ring was read and written before those
-//     events: a definition always stands in the file before its first use by the same process.
-//  8. Both sides assume that the other one scribbles: copy to locals, check bounds, then use.
+//     Writers never wait.
+//  7. The reader first reads the event ring's `head`, then the definitions, and writes these before the
+//     events up to that head: in the file, a definition precedes its first use by the same process.
+//  8. Both sides assume that the other one may overwrite anything: copy to locals, check bounds, then use.
 #pragma once
 
 #include <cstddef>
@@ -39,13 +39,13 @@ inline constexpr std::uint32_t kSegmentVersion = 3;
 inline constexpr std::uint32_t kReady = 0x52454459;
 inline constexpr std::uint32_t kRings = 3;
 inline constexpr const char* kSegmentSuffix = ".segment";  // <pid>-<start time>[.<n>].segment, see 1
-// The pid namespace of a machine's start, by its inode. In others, those of containers, which may share
-// /dev/shm with it and with each other, the usual directories have `-<inode>` behind their names: a collector
-// cannot tell which processes of another namespace live.
+// Inode of the initial pid namespace. Other namespaces (containers) may share /dev/shm with it, but a
+// collector cannot tell which of their processes live: so there the names of the default directories end in
+// `-<inode>`.
 inline constexpr std::uint64_t kInitialPidNamespace = 0xEFFFFFFC;
 inline constexpr const char* kCollectorLock = "collector.lock";  // flock()ed by the serving collector
 
-// What a process says of itself, so that those that were killed can be told from those that ended.
+// The state that a process records of itself: tells killed processes from those that ended by themselves.
 enum class Life : std::uint64_t {
   unknown = 0,  // an earlier library
   running = 1,
@@ -63,7 +63,7 @@ struct SegmentHeader {
   std::uint64_t start_time;     // /proc/<pid>/stat field 22: tells a reused pid apart
   std::uint64_t pid_namespace;  // inode of /proc/self/ns/pid, 0 unknown
   std::uint32_t session_pid;    // the process whose trace this is part of: itself, an ancestor or a launcher
-  std::uint32_t finished;       // 1: the process records no more, and waits for the file to be removed
+  std::uint32_t finished;       // 1: the process has ended recording, and waits for the file to be removed
   std::uint64_t session_start_time;
 
   ClockSource clock_source;
@@ -137,7 +137,7 @@ static_assert(sizeof(RingRecord) == 64 && sizeof(RingRecord) == kRingAlign);
 
 constexpr std::uint64_t commit_stamp(std::uint64_t position) { return (position ^ 0x9e3779b97f4a7c15) | 1; }
 
-// Why a process records no more (SegmentHeader::off_reason).
+// Why a process stopped recording (SegmentHeader::off_reason).
 enum class OffReason : std::uint64_t { none = 0, span_stack = 1, iterator_table = 2, python_state = 3 };
 
 }  // namespace lotus

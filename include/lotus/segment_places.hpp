@@ -1,5 +1,5 @@
-// Where segments may lie. The traced program and the collector ask the same function, each with its own
-// environment: what one of them records, the other one finds, if both have the same variables.
+// The directories where segments may lie. The traced program and the collector call the same function, each
+// with its own environment: with the same variables, the collector finds what the program records.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace lotus {
 
-// Longer names of directories are not used: a segment's name must fit behind them.
+// Directories with longer names are not used, so that a segment's name fits behind them.
 inline constexpr std::size_t kMaxPlaceBytes = 1900;
 
-// What decides. Empty: not set.
+// The variables that decide. Empty: not set.
 struct PlaceSettings {
   std::string_view directory;          // LOTUS_DIR
   std::string_view working_directory;  // needed only where LOTUS_DIR is relative
@@ -25,16 +25,16 @@ struct PlaceSettings {
 
 inline constexpr int kSegmentPlaces = 4;
 
-// A relative name stands for another directory in every process that has another working directory.
+// A relative name would mean different directories in processes with different working directories.
 constexpr bool is_absolute(std::string_view path) { return path.starts_with('/'); }
 
-// For temporary files, `value` being that of TMPDIR.
+// The directory for temporary files; `value`: that of TMPDIR.
 constexpr std::string_view temporary_directory(std::string_view value) {
   return is_absolute(value) ? value : std::string_view("/tmp");
 }
 
 namespace detail {
-// Text in somebody's buffer of kMaxPlaceBytes + 1 bytes; what does not fit is only counted.
+// Appends text to a caller's buffer of kMaxPlaceBytes + 1 bytes. Text that does not fit is only counted.
 class PlaceText {
  public:
   explicit constexpr PlaceText(char* text) : text_(text) { *text_ = '\0'; }
@@ -64,9 +64,9 @@ class PlaceText {
 };
 }  // namespace detail
 
-// Writes one of the places, numbered from 0 in order of preference, with its final NUL. False: there is no
-// such place, others may follow. LOTUS_DIR is the only place where it is set. Relative names in the other
-// variables are ignored, as the XDG base directory specification asks for.
+// Writes one of the places, numbered from 0 in order of preference, NUL-terminated. False: this place does
+// not exist, but later ones may. If LOTUS_DIR is set, it is the only place. Relative names in the other
+// variables are ignored, as the XDG base directory specification demands.
 template <std::size_t Size>
 constexpr bool segment_place(int place, const PlaceSettings& settings, char (&path)[Size]) {
   static_assert(Size > kMaxPlaceBytes);
@@ -93,7 +93,7 @@ constexpr bool segment_place(int place, const PlaceSettings& settings, char (&pa
       text.add(temporary_directory(settings.temporary)).add("/lotus-").add_number(settings.user);
       return add_container();
     case 3:
-      // On a disk, but others cannot take this name before us, as they can in shared directories.
+      // On a disk, but other users cannot create this name first, as they can in shared directories.
       text.add(settings.home).add("/.lotus");
       return is_absolute(settings.home) && settings.home != "/" && add_container();
     default:

@@ -15,8 +15,8 @@ inline constexpr std::size_t kRegisters = 17;
 inline constexpr std::size_t kRegisterRsp = 7;
 inline constexpr std::size_t kRegisterRip = 16;
 
-// What a function may keep below the stack pointer. At its end its caller's registers are there: it has taken
-// them off the stack, and its unwind entry still says where they were.
+// The red zone: the bytes below the stack pointer that a function may use. At a function's end, the saved
+// registers of its caller lie there: they are popped already, but the unwind entry still refers to them.
 inline constexpr std::uint32_t kRedZoneBytes = 128;
 inline constexpr std::uint32_t kMaxStackBytes = 16 * 1024;     // copied while an operation runs, at most
 inline constexpr std::uint32_t kMaxIdleStackBytes = 4 * 1024;  // … while none does

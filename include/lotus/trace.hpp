@@ -58,13 +58,12 @@ struct FrameHeader {
 static_assert(sizeof(FrameHeader) == 56);
 
 inline constexpr std::uint16_t kSalvaged = 1;  // chunk: open when its process ended
-// process_end: it left by itself, through exit() or _exit() or for another program; or a signal ended it.
-// Neither: not known.
+// process_end: kLeft, the process ended by exit(), _exit() or exec; kKilled, by a signal. Neither: not known.
 inline constexpr std::uint16_t kLeft = 2;
 inline constexpr std::uint16_t kKilled = 4;
 inline constexpr std::uint32_t kMaxRawFrame = 1u << 26;  // index frames of large traces are split
 
-// The header of a frame of `process`, 0: of the whole trace; all else is to be filled in, `check` last.
+// The header of a frame of `process` (0: the whole trace). The caller fills in the rest, `check` last.
 constexpr FrameHeader frame_header(FrameType type, std::uint32_t process) {
   FrameHeader header{};
   header.magic = kFrameMagic;

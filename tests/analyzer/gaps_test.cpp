@@ -1,4 +1,4 @@
-// Records are missing: what is there must still be right, and nothing is invented.
+// Traces with missing records: results from the present ones must still be right, and nothing is invented.
 #include <doctest/doctest.h>
 
 #include "answers/report/verdict.hpp"
@@ -11,7 +11,7 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-// Two whole fetches, then a third that a chunk with its middle is missing of.
+// Two complete fetches, then a third one: the chunk with its middle is missing.
 void broken_in_the_middle(MadeTrace& made, std::uint32_t worker) {
   ThreadWriter thread(made, worker, 1);
   thread.record<Kind::worker_loop>(at(0), 0, 1);

@@ -96,7 +96,7 @@ const Batch* Seen::batch(std::uint64_t iterator, std::uint64_t reset, std::uint6
 Reading show(Trace& trace, Visitor& visitor) { return Model(trace, visitor).run(); }
 
 Findings findings_of(Trace& trace) {
-  Collector collector;
+  FindingsCollector collector;
   collector.begin(trace);
   collector.end(show(trace, collector));
   return collector.take();

@@ -196,7 +196,7 @@ TEST_CASE("several traces are summed") {
   const TemporaryFile b(five_batches());
   Trace first(a.path());
   Trace second(b.path());
-  Collector collector;
+  FindingsCollector collector;
   for (Trace* trace : {&first, &second}) {
     collector.begin(*trace);
     collector.end(show(*trace, collector));

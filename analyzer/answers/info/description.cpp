@@ -74,8 +74,8 @@ Json clock_json(const Trace& trace) {
           {"calibrated", trace.clock.calibrated()}};
 }
 
-// How stacks were sampled; null if they were not. Processes of one session differ only where a clock was
-// refused.
+// The settings of stack sampling; null if there was none. Processes of one session differ only if the kernel
+// refused a clock to some.
 Json sampling_json(const Trace& trace) {
   for (const auto& [number, process] : trace.catalog.processes())
     if (process->sampling && process->sampling->hz > 0)
@@ -112,7 +112,7 @@ Json damage_json(const Trace& trace, const Reading& reading) {
           {"ranges", ranges}};
 }
 
-// In how many of the batches PyTorch's operators were counted; null where none were at all.
+// The number of batches in which PyTorch's operators were counted; null if there were none.
 Json operators_json(const Trace& trace, const KindCounts& counts) {
   const auto& processes = trace.catalog.processes();
   const bool any = std::any_of(processes.begin(), processes.end(), [](const auto& process) {

@@ -1,4 +1,4 @@
-// Which native entry points were timed, and what they did in all.
+// The native entry points that were timed, and the totals of each.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace lotus::analyzer {
 
 class HookTotals {
  public:
-  // A record of kind `hook` or `native` of this process; others are passed over.
+  // Adds a record of kind `hook` or `native` of this process; others are ignored.
   void add(std::uint32_t process, const Record& record);
 
-  // [{"name", "library", "calls", "total_s", "bytes"}], the same hooks of several processes as one, by name.
-  // Times include those of other entry points below.
+  // [{"name", "library", "calls", "total_s", "bytes"}], by name; the same hook of several processes is one
+  // row. Times include nested entry points.
   nlohmann::ordered_json json(const Trace& trace) const;
 
  private:

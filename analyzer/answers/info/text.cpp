@@ -99,7 +99,7 @@ std::string hooks_text(const Json& hooks, const Terminal& terminal) {
   return table.text(terminal);
 }
 
-// What is to be said of operators where not all batches were observed.
+// The note about PyTorch's operators if they were not counted in all batches.
 std::string observed_operators(const Json& operators) {
   if (operators.is_null() || operators["batches"] == operators["observed"]) return {};
   return fmt::format(

@@ -1,4 +1,4 @@
-// Collects what `report --by-rank` says while traces stream by.
+// Collects the data of `report --by-rank` while traces are read.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace lotus::analyzer {
 
 class RankCollector : public Visitor {
  public:
-  // Brackets the visits of one trace, which must live as long as the collector.
+  // begin() and end() enclose the visits of one trace, which must outlive the collector.
   void begin(const Trace& trace);
   void end();
 
@@ -23,7 +23,7 @@ class RankCollector : public Visitor {
   void on_batch(const Batch& batch) override;
 
  private:
-  // Of the rank that a process belongs to; nullptr: of none.
+  // The finding of the process's rank; nullptr: it belongs to none.
   RankFinding* finding_of(const Process& process);
   void on_next(RankFinding& finding, const Span& span);
   std::int64_t ns(std::uint64_t start, std::uint64_t end) const { return trace_->clock.between(start, end); }

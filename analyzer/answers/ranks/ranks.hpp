@@ -14,7 +14,7 @@
 
 namespace lotus::analyzer {
 
-// Durations of which only the mean is asked: a run may have hundreds of ranks.
+// Durations of which only the mean is needed, to save memory: a run may have hundreds of ranks.
 struct Durations {
   std::uint64_t count = 0;
   double sum = 0;
@@ -46,18 +46,18 @@ struct RankFinding {
   double images_per_s() const { return time > 0 ? 1e9 * static_cast<double>(samples) / time : 0; }
 };
 
-// The rank that the others wait for: in each step they wait for the one that got its data last. First batches
-// of epochs are left out, here and below.
+// The straggler: in each step, the other ranks wait for the one that gets its data last. First batches of
+// epochs are left out, here and below.
 struct Straggler {
   const RankFinding* rank = nullptr;
   double others_next = 0;  // median over the other ranks
-  std::string op;          // that makes the difference; empty: none does
+  std::string op;          // the operation that makes it slow; empty: none does
   double op_mean = 0, others_op_mean = 0;
 };
 
 struct RankFindings {
   std::vector<std::string> files;
-  std::uint64_t world = 0;         // ranks of the run, not all of which need be in the traces
+  std::uint64_t world = 0;         // ranks of the run; the traces may lack some
   std::vector<RankFinding> ranks;  // by number
 };
 
@@ -69,21 +69,21 @@ std::optional<Straggler> straggler_of(const RankFindings& findings);
 // One or two sentences, with their numbers.
 std::string straggler_message(const RankFindings& findings, const std::optional<Straggler>& straggler);
 
-// An operation over the ranks: the mean of its calls on each.
+// An operation compared over the ranks: the mean duration of its calls on each.
 struct OpOfRanks {
   std::string name;
   std::uint64_t calls = 0;
   double median = 0, slowest = 0;  // of the ranks' means
   std::uint64_t slowest_rank = 0;
 };
-// Those of which the ranks differ most first.
+// The operations, ordered by the difference between ranks, largest first.
 std::vector<OpOfRanks> ops_of_ranks(const RankFindings& findings);
 
 // The object that `report --by-rank --json` prints; keys are documented in lotus-analyze(1).
 nlohmann::ordered_json ranks_json(const RankFindings& findings);
 std::string ranks_text(const RankFindings& findings, const Terminal& terminal);
 
-// The median of values, of which there is at least one.
+// The median of the values, which must not be empty.
 double median_of(std::vector<double> values);
 
 }  // namespace lotus::analyzer

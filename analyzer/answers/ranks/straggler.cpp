@@ -1,4 +1,4 @@
-// Which rank holds the others up, and why.
+// Finds the rank that delays the others, and the reason.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace lotus::analyzer {
 namespace {
 
-// An operation explains a straggler if it makes up this share of what its batches take longer.
+// An operation explains a straggler if it causes this share of the extra time of the rank's batches.
 constexpr double kExplains = 0.3;
 
-// The median over the ranks other than `rank`; `value_of` gives nothing for a rank without the value.
+// The median over the other ranks than `rank`; `value_of` returns none for a rank without the value.
 template <class ValueOf>
 std::optional<double> median_of_others(const RankFindings& findings, const RankFinding& rank,
                                        ValueOf value_of) {

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Those that the question does not name.
+// The settings that the question does not change.
 std::string list_of_unchanged(const std::vector<std::string>& names, const Question& question) {
   std::string text;
   for (const auto& name : names) {

@@ -1,4 +1,4 @@
-// The answer of `whatif`: recorded, replayed, asked.
+// The answer of `whatif`: the recorded run, its replay, and the replay of the question.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,7 +14,7 @@ struct Answer {
   const Replay& replay;
   Question question;
   Prediction prediction;
-  std::vector<std::string> notes;  // what the answer assumes
+  std::vector<std::string> notes;  // assumptions of the answer
 };
 
 Answer answer_of(const Replay& replay, const Question& question);

@@ -1,4 +1,4 @@
-// From the raw times of a loader's epochs to what can be replayed.
+// Converts the raw times of a loader's epochs to a recording.
 #include "answers/replay/assembly.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Turns one loader's epochs into a recording; keeps what only all of them together tell.
+// Converts the epochs of one loader and collects the values that need all of them (medians, sums).
 class Assembly {
  public:
   Assembly(const Trace& trace, const Loader& loader, Recording& recording)
@@ -54,7 +54,7 @@ std::uint32_t worker_of(const RawBatch& raw) {
 void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   const RawEpoch& raw = *of.raw;
   Achieved& achieved = recording_.achieved;
-  // A batch whose making is missing is taken to be as large as the others.
+  // Batches without a fetch in the trace are assumed to be as large as the others.
   const auto seen = static_cast<double>(std::max<std::uint64_t>(1, raw.seen));
   achieved.images += raw.images * (1 + static_cast<double>(raw.unseen) / seen);
   recording_.unseen += raw.unseen;
@@ -67,7 +67,7 @@ void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   own_ += std::max(0.0, raw.next - raw.finish - raw.get);
 }
 
-// What a worker's fetches, in order of time, tell of the ways in and out.
+// Derives the dispatch and transfer times from a worker's fetches, which are in order of time.
 void Assembly::add_worker(const Rows& rows, bool fresh, std::map<const RawBatch*, double>& transfer) {
   const RawBatch* before = nullptr;
   for (const RawBatch* row : rows) {
@@ -150,7 +150,7 @@ void Assembly::add(const EpochOf& of) {
   if (!epoch.batches.empty()) recording_.epochs.push_back(std::move(epoch));
 }
 
-// What was not recorded of a batch is taken to be as in the middle one.
+// Missing values of a batch are replaced by the median.
 void fill_unknown(Recording& recording) {
   std::vector<double> transfers;
   double cpu = 0;
@@ -214,7 +214,7 @@ void Assembly::finish() {
   fill_unknown(recording_);
   recording_.slowness = slowness_of(recording_);
   if (loader_.workers > 0) return;
-  double fetch = 0;  // it lies inside of __next__
+  double fetch = 0;  // fetches lie inside of __next__
   double kept = 0;
   for (const auto& epoch : recording_.epochs)
     for (const auto& batch : epoch.batches) {

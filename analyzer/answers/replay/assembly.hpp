@@ -1,4 +1,4 @@
-// Puts together a loader's recording, once all of its batches were seen.
+// Assembles a loader's recording after all of its batches were read.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace lotus::analyzer {
 
-// What is known of one batch and one epoch so far. Times in ticks.
+// The facts about one batch or epoch that were read so far. Times in ticks.
 struct RawBatch {
   Batch batch;
   Interval get;
@@ -26,8 +26,9 @@ struct RawEpoch {
   std::vector<RecordedStep> steps;
   Iteration iteration;
   std::uint64_t consumed = 0, cpu_before_step = kUnknown, received = kUnknown;
-  std::uint64_t seen = 0, unseen = 0;  // batches that training got, by whether their making is in the trace
-  double images = 0, next = 0, get = 0, finish = 0;  // of those seen; sums of ns; get: inside of __next__
+  std::uint64_t seen = 0, unseen = 0;  // batches that training got, with and without their fetch in the trace
+  double images = 0, next = 0, get = 0,
+         finish = 0;  // sums over the seen batches; ns; get: inside of __next__
   bool finished = false, kept = true;
 };
 

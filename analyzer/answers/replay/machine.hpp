@@ -1,4 +1,4 @@
-// The cores of a machine, shared by what computes. Time in ns, from 0.
+// The cores of a simulated machine, shared by the threads that compute. Time in ns, from 0.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,12 @@
 
 namespace lotus::analyzer {
 
-// Actors compute or sleep, one thing at a time each. As under Linux, a thread that computes is on one core,
-// and shares it evenly with the others there: of three threads on two cores one runs while two take twice
-// their time. A thread goes where it was, unless another core has less to do; a core that is left with less
-// takes one from the fullest. What sleeps costs nothing. More than 16 cores are taken in groups, each shared
-// by all threads there: they nearly always find a free one.
+// An actor computes or sleeps, one at a time. As under Linux, a thread that computes is on one core and
+// shares it evenly with the other threads there: of three threads on two cores, one runs at full speed and
+// two at half of it. A thread stays on its core unless another one has fewer threads; a core that loses
+// threads takes one from the fullest. Sleeping costs nothing. More than 16 cores are put into groups, and the
+// threads of a group share its cores freely, since with so many cores a thread nearly always finds a free
+// one.
 class Machine {
  public:
   using Actor = std::uint32_t;
@@ -26,7 +27,8 @@ class Machine {
 
   double now() const { return now_; }
 
-  // `actor` computes: `threads` threads, `ns` of CPU time each. next() names it when all are done.
+  // Lets `actor` compute with `threads` threads, each for `ns` of CPU time. next() returns it when all are
+  // done.
   void compute(Actor actor, double ns, double threads = 1) {
     if (actor >= homes_.size()) homes_.resize(actor + 1);
     Home& home = homes_[actor];
@@ -36,12 +38,12 @@ class Machine {
       start({ns, order_++, actor, threads / home.shares}, groups_[home.group]);
     }
   }
-  // next() names `actor` at `time`, or at once if that is past.
+  // Lets next() return `actor` at `time`, or at once if that is past.
   void wake_at(Actor actor, double time) { timers_.push({time > now_ ? time : now_, order_++, actor, 0}); }
   void sleep(Actor actor, double ns) { wake_at(actor, now_ + ns); }
 
-  // Goes on to the next moment when an actor is done, which it names; none: all are idle. Of several at the
-  // same time, one that computed, and the one that began first.
+  // Advances to the next time when an actor is done and returns the actor; none: all are idle. Of several at
+  // the same time, one that computed comes first, then the one that began first.
   std::optional<Actor> next() {
     while (true) {
       const auto group = std::max_element(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
@@ -66,7 +68,7 @@ class Machine {
   static constexpr double kNever = 1e300;
   static constexpr double kMostGroups = 16;
   struct Entry {
-    double when;  // timers: the time; jobs: what their group has served each of its threads by then
+    double when;  // timers: the time; jobs: the value of Group::served then
     std::uint64_t order;
     Actor actor;
     double threads;
@@ -78,13 +80,13 @@ class Machine {
   struct Group {
     std::vector<Entry> jobs{};
     double threads = 0;                 // of all jobs
-    double served = 0;                  // ns that a thread that computed here all the time would have got
-    double at = 0;                      // when
+    double served = 0;                  // ns of CPU time of a thread that had always computed here
+    double at = 0;                      // time of `served`
     Entry first_done{kNever, 0, 0, 0};  // in time
   };
   struct Home {
-    std::uint32_t shares = 0;  // of what the actor computes, that are not done
-    std::size_t group = 0;     // where the last one began
+    std::uint32_t shares = 0;  // parts of the actor's computation that are not done
+    std::size_t group = 0;     // group of the part that began last
   };
 
   static bool emptier(const Group& a, const Group& b) { return a.threads < b.threads; }
@@ -114,7 +116,7 @@ class Machine {
     group.first_done.when = now_ + (first->when - group.served) / rate(group);
   }
 
-  // `job.when`: what it has to compute.
+  // `job.when`: the CPU time that it needs.
   void start(Entry job, Group& group) const {
     serve(group);
     job.when += group.served;
@@ -123,7 +125,7 @@ class Machine {
     look_ahead(group);
   }
 
-  // What it still has to compute goes into `when`.
+  // Sets `when` to the CPU time that the job still needs.
   Entry take(Group& group, std::vector<Entry>::iterator job) const {
     serve(group);
     Entry taken = *job;

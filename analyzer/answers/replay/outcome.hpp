@@ -1,4 +1,4 @@
-// What is asked of a replay besides its plan, and what it gives.
+// The order of a replay's batches and steps, and the outcome of a replay.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lotus::analyzer {
 
-// Which batch and which step of a planned epoch comes when: positions, for a resampled replay.
+// For a resampled replay: positions in a planned epoch of the batches and steps, in the order of the replay.
 struct Order {
   std::vector<std::uint32_t> batches, steps;
 };

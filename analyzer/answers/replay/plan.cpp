@@ -8,12 +8,12 @@
 namespace lotus::analyzer {
 namespace {
 
-// Assumed where nothing was recorded: what a worker takes to be forked and started, and a batch to be moved.
+// Assumed if nothing was recorded: the time to fork and start a worker, and to transfer a batch.
 constexpr double kStartOfWorker = 20e6;
 constexpr double kTransfer = 1e6;
 constexpr std::uint32_t kMostSlices = 8;
 
-// What one question makes of the recorded costs.
+// Applies one question to the recorded costs.
 class Planner {
  public:
   Planner(const Recording& recording, const Question& question, const Calibration& calibration);
@@ -21,7 +21,7 @@ class Planner {
 
  private:
   struct Effect {
-    double wall = 0, cpu = 0;  // to be multiplied with the time in the op
+    double wall = 0, cpu = 0;  // changes, as factors of the time in the op
   };
 
   PlannedEpoch epoch_of(const RecordedEpoch& recorded, bool fresh, std::uint64_t most);
@@ -66,7 +66,7 @@ Planner::Effect Planner::effect_of(const RecordedOp& op) const {
   return effect;
 }
 
-// Computing and sleeping need not be interleaved where there is a core for everybody.
+// Computing and sleeping need not be interleaved if each process has a core.
 bool Planner::never_crowded() const {
   double threads = 1;
   for (const auto& epoch : recording_.epochs)
@@ -105,7 +105,7 @@ PlannedStep Planner::step_of(const RecordedStep& step) const {
   return out;
 }
 
-// Start and end of an epoch: as recorded; the part that grows with the workers in proportion.
+// Start and end of an epoch: as recorded, but with the part that grows with the number of workers scaled.
 void Planner::set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& epoch) const {
   const auto before = static_cast<double>(recording_.loader.workers);
   const auto workers = static_cast<double>(settings_.workers);
@@ -132,7 +132,7 @@ PlannedEpoch Planner::epoch_of(const RecordedEpoch& recorded, bool fresh, std::u
   for (const auto& step : recorded.steps)
     if (epoch.steps.size() < most) epoch.steps.push_back(step_of(step));
   epoch.weight = static_cast<double>(recorded.consumed) / static_cast<double>(epoch.steps.size());
-  if (recorded.fresh && !fresh) {  // the workers are there already
+  if (recorded.fresh && !fresh) {  // the workers run already
     epoch.ready.assign(settings_.workers, recording_.overheads.dispatch);
     return epoch;
   }

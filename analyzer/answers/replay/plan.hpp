@@ -1,5 +1,5 @@
-// What is replayed: the settings of a DataLoader, and what its batches and training's steps cost. Times in
-// ns.
+// The input of a replay: the settings of a DataLoader, and the costs of its batches and of training's steps.
+// Times in ns.
 #pragma once
 
 #include <cstdint>
@@ -48,46 +48,47 @@ struct Plan {
   double weight = 1;  // epochs that one of `epochs` stands for
 };
 
-// A changed cost: so many times the recorded one, or so many ns a call.
+// A changed cost: `factor` times the recorded one, or `ns` per call.
 struct Change {
   std::optional<double> factor, ns;
 
-  // The factor, where a call took `mean` ns.
+  // The factor for calls that took `mean` ns.
   double of(double mean) const { return ns ? (mean > 0 ? *ns / mean : 1) : factor.value_or(1); }
 };
 
 struct OpChange {
   std::string name;
   Change change;
-  bool only_idle = false;  // what it computes stays
+  bool only_idle = false;  // its CPU time stays as recorded
 };
 
-// What is asked. Settings that are not given are as recorded.
+// A question to the replay. Settings that are not given are as recorded.
 struct Question {
   std::optional<std::uint64_t> workers, prefetch, cores;
   std::optional<bool> in_order, pin_memory, persistent;
   std::vector<OpChange> ops;
   Change step;
-  bool even_workers = false;     // none is slower than the others
-  bool instant_receive = false;  // training gets a batch without any work of its own
+  bool even_workers = false;     // no worker is slower than the others
+  bool instant_receive = false;  // receiving costs training no time
 };
 
-// How much of the time in which a recorded fetch or step did not compute it slept; the rest it waited for
-// a core. How much slower than on an idle machine fetches computed: other programs wanted the cores as well.
+// fetch_idle and step_idle: the share of sleeping in the time in which a recorded fetch or step did not
+// compute; the rest is waiting for a core. crowding: how many times slower than on an idle machine fetches
+// computed, because other programs used the cores as well.
 struct Calibration {
   double fetch_idle = 1, step_idle = 1, crowding = 1;
 };
 
-// At most so many batches are planned in all; more are represented by these.
+// The most batches that are planned; they represent all others.
 inline constexpr std::uint64_t kMostPlanned = 2048;
 
 Settings settings_of(const Recording& recording, const Question& question);
 Plan plan_of(const Recording& recording, const Question& question, const Calibration& calibration);
 
-// Names of the operations of the recording's fetches, those that took longest first.
+// Names of the operations of the recording's fetches, by time, longest first.
 std::vector<std::string> op_names(const Recording& recording);
-// Names of the operations that run inside of those of that name, by whatever way. The time of an operation
-// does not hold theirs.
+// Names of the operations that run, directly or indirectly, inside of those named `name`. Their time is not
+// part of the outer operation's.
 std::vector<std::string> nested_in(const Recording& recording, const std::string& name);
 // Mean self time of a call of the operations of that name; none: no such operation.
 std::optional<double> mean_of_op(const Recording& recording, const std::string& name);

@@ -57,7 +57,7 @@ RunningOps& Recorder::running(const Stream& stream) {
   return *last_running_;
 }
 
-// Which epochs are kept follows from their number alone: chunks come in any order.
+// Chunks come in any order, so only an epoch's number decides whether it is kept.
 RawEpoch& Recorder::epoch_of(const Process& training, std::uint64_t iterator, std::uint64_t reset) {
   const auto [slot, fresh] = epochs_.try_emplace({&training, iterator, reset});
   if (!fresh) return slot->second;
@@ -92,7 +92,7 @@ void Recorder::on_span(const Span& span) {
 
 namespace {
 
-// The operation that calls the one of `span`; runners are looked through. nullptr: the fetch itself.
+// The operation that calls the one of `span`; runners are skipped. nullptr: the fetch itself.
 const Op* caller_of(const Span& span) {
   for (std::size_t depth = span.depth; depth-- > static_cast<std::size_t>(span.data.fetch);) {
     const OpenSpan& outer = span.stream.stack[depth];
@@ -194,7 +194,7 @@ void Recorder::on_batch(const Batch& batch) {
   if (RawBatch* const row = batch_of(epoch, batch.key.batch)) row->batch = batch;
 }
 
-// More than any machine runs is damage, and would be replayed worker by worker.
+// A larger number of workers is damage: no machine runs as many, and a replay would simulate each.
 static bool plausible(const Loader& loader) { return loader.workers <= 4096 && loader.prefetch <= 65536; }
 
 void Recorder::end() {

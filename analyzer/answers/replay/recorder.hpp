@@ -1,7 +1,7 @@
-// Collects the recordings of a trace's loaders while it streams by.
+// Collects the recordings of a trace's loaders while it is read.
 //
-// Memory is bounded: of each loader at most kMostEpochs epochs are kept, evenly spread, and of each the first
-// kMostBatches batches. Sums are over all of them.
+// Memory is bounded: at most kMostEpochs epochs of a loader are kept, evenly spread, and the first
+// kMostBatches batches of each. Sums include all epochs and batches.
 #pragma once
 
 #include <map>
@@ -16,16 +16,17 @@
 
 namespace lotus::analyzer {
 
-// What an open fetch spent in each operation so far.
+// The time that an open fetch spent in each operation so far.
 class RunningOps {
  public:
   void add(std::uint32_t op, float ticks);
-  // Each operation once; empty afterwards.
+  // Each operation once; this is empty afterwards.
   std::vector<OpTime> take();
 
  private:
-  // So many are looked through for an operation. Those behind them are put together when they have doubled:
-  // the work follows the number of calls, however many operations there are.
+  // Entries that are searched for an operation. Entries behind them may repeat operations and are merged each
+  // time their number doubles, so that the work is linear in the number of calls for any number of
+  // operations.
   static constexpr std::size_t kFew = 16;
 
   void merge();
@@ -39,11 +40,11 @@ class Recorder : public Visitor {
   static constexpr std::uint64_t kMostEpochs = 8;
   static constexpr std::uint64_t kMostBatches = 1024;
 
-  // Brackets the visits of one trace.
+  // begin() and end() enclose the visits of one trace.
   void begin(const Trace& trace);
   void end();
 
-  // The recordings of all loaders, those that were waited for longest first.
+  // The recordings of all loaders, longest waited for first.
   std::vector<Recording> take();
 
   void on_span(const Span& span) override;

@@ -1,4 +1,4 @@
-// What a trace says about one DataLoader, in the form in which it can be replayed. Times in ns.
+// A recording: the facts of a trace about one DataLoader, in a form that can be replayed. Times in ns.
 #pragma once
 
 #include <algorithm>
@@ -43,13 +43,13 @@ struct RecordedBatch {
   double pin = 0;                   // pinning, if there is a pin thread
   std::vector<OpTime> ops{};
 
-  // Of the time in which the fetch did not compute: what is not known to have been waiting for a core.
+  // The share of the fetch's time without computing that is not known to be waiting for a core.
   double sleeping_share() const {
     return fetch > fetch_cpu ? 1 - std::clamp(core_wait.value_or(0) / (fetch - fetch_cpu), 0.0, 1.0) : 1;
   }
 };
 
-// What training did between two calls of __next__.
+// A training step: the time between two calls of __next__.
 struct RecordedStep {
   double wall = 0;
   double cpu = 0;  // of the whole process
@@ -77,7 +77,7 @@ struct Achieved {
   double waited_percent() const { return loop > 0 ? 100 * next / loop : 0; }
 };
 
-// How training and its workers talk, as medians over the batches where it could be seen.
+// Costs of the communication between training and its workers: medians over the batches where they are known.
 struct Overheads {
   double dispatch = 0;  // from try_put_index to the fetch, where the worker had nothing else to do
   double between = 0;   // from one fetch to the next of a worker that had its index already
@@ -94,7 +94,7 @@ struct Recording {
   std::vector<RecordedOp> ops;
   std::vector<RecordedEpoch> epochs;
   std::uint64_t batches = 0;     // that training got in all epochs
-  std::uint64_t unseen = 0;      // of them, those whose making is not in the trace
+  std::uint64_t unseen = 0;      // of these, batches without a fetch in the trace
   std::uint64_t all_epochs = 0;  // also those that are not kept
   std::vector<double>
       slowness;  // by worker: its fetches' length relative to the other workers'; 1: no outlier
@@ -105,11 +105,11 @@ struct Recording {
   bool step_cpu_known = true;
 
   std::uint64_t kept() const;
-  // Enough of the making of the batches is in the trace for a replay to mean something.
+  // Whether the trace has the fetches of enough batches for a meaningful replay.
   bool seen() const { return unseen * 10 <= batches; }
 };
 
-// Fewer batches than this are no ground for a replay.
+// With fewer batches than this, a replay is not meaningful.
 inline constexpr std::uint64_t kFewestToReplay = 8;
 
 inline std::uint64_t Recording::kept() const {

@@ -1,4 +1,4 @@
-// A recording, calibrated and ready to be asked.
+// A calibrated recording, ready to answer questions.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lotus::analyzer {
 
-// What is between two bounds with a probability of 90 %, as far as the model and the recorded batches go.
+// A range that holds the value with a probability of 90 %, given the model and the recorded batches.
 struct Range {
   double low = 0, high = 0;
 };
@@ -34,7 +34,7 @@ class Replay {
   const Calibration& calibration() const { return calibration_; }
   // The recorded run, replayed.
   const ReplayOutcome& replayed() const { return replayed_; }
-  // What the replay of the recorded run is off by: percent of the recorded rate, points of the share waited.
+  // The error of the replay of the recorded run: percent of the recorded rate, points of the share waited.
   double rate_error_percent() const;
   double waited_error() const;
 

@@ -73,7 +73,7 @@ void Run::done(Actor actor) {
   pinned();
 }
 
-// Begins to fetch a batch; returns when.
+// Begins to fetch a batch; returns the time.
 double Run::fetch(Actor actor, Index batch, double slowness) {
   const PlannedBatch& cost = cost_of(batch);
   begin(actor, cost.cpu * slowness, cost.idle * slowness, cost.slices);

@@ -1,4 +1,4 @@
-// The training process's side: as _MultiProcessingDataLoaderIter does it.
+// The training process, modelled on PyTorch's _MultiProcessingDataLoaderIter.
 #include <utility>
 
 #include "answers/replay/run.hpp"
@@ -61,7 +61,7 @@ void Run::process_data(Index batch) {
   begin(kTraining, overheads_.own, 0);
 }
 
-// A new index is put for each batch that is handed out; then training has it.
+// For each batch that is handed out, another index is queued first; then training gets the batch.
 void Run::return_batch() {
   if (workers_.empty()) {
     fetches_ += 1;
@@ -93,7 +93,7 @@ void Run::end_step() {
   begin(kTraining, 0, epoch_.finish);
 }
 
-// The workers take turns. If order does not matter, those that have enough to do are passed over.
+// The workers take turns. If order does not matter, workers with enough tasks are skipped.
 void Run::try_put_index() {
   if (workers_.empty() || sent_ == wanted_) return;
   for (std::size_t tries = 0; tries < workers_.size(); ++tries) {

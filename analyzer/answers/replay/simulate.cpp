@@ -8,7 +8,7 @@ ReplayOutcome simulate(const Plan& plan, const PlannedEpoch& epoch, const Order*
   return Run(plan, epoch, order).run();
 }
 
-// An epoch of which only the first batches are replayed goes on like these.
+// If only the first batches of an epoch are replayed, the others are assumed to be like them.
 ReplayOutcome simulate(const Plan& plan, const std::vector<Order>& orders) {
   ReplayOutcome sum;
   double batches = 0;

@@ -1,4 +1,4 @@
-// The model of PyTorch's DataLoader; MODEL.md says in words what it does.
+// The model of PyTorch's DataLoader; MODEL.md describes it.
 #pragma once
 
 #include <vector>

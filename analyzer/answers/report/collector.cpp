@@ -12,11 +12,11 @@ constexpr std::int64_t kMs = 1'000'000;
 
 }  // namespace
 
-std::int64_t Collector::ns(const Span& span) const {
+std::int64_t FindingsCollector::ns(const Span& span) const {
   return trace_->clock.between(span.data.start, span.end);
 }
 
-void Collector::begin(const Trace& trace) {
+void FindingsCollector::begin(const Trace& trace) {
   trace_ = &trace;
   findings_.files.push_back(trace.source.path());
   op_by_index_.clear();
@@ -24,7 +24,7 @@ void Collector::begin(const Trace& trace) {
   native_.begin(trace);
 }
 
-OpFinding& Collector::finding_of(const Op& op) {
+OpFinding& FindingsCollector::finding_of(const Op& op) {
   if (op.index >= op_by_index_.size()) op_by_index_.resize(op.index + 1);
   OpFinding*& slot = op_by_index_[op.index];
   if (slot != nullptr) return *slot;
@@ -36,7 +36,7 @@ OpFinding& Collector::finding_of(const Op& op) {
   return *(slot = shared);
 }
 
-LoaderFinding& Collector::loader_of(const Process& training, std::uint64_t iterator) {
+LoaderFinding& FindingsCollector::loader_of(const Process& training, std::uint64_t iterator) {
   const std::uint64_t id = training.loader_id_of(iterator);
   const auto [slot, fresh] = loader_slots_.try_emplace({&training, id}, findings_.loaders.size());
   if (!fresh) return findings_.loaders[slot->second];
@@ -47,7 +47,7 @@ LoaderFinding& Collector::loader_of(const Process& training, std::uint64_t itera
   return finding;
 }
 
-WorkerFinding& Collector::worker_of(const Process& process) {
+WorkerFinding& FindingsCollector::worker_of(const Process& process) {
   const auto [slot, fresh] = worker_slots_.try_emplace(&process, findings_.workers.size());
   if (!fresh) return findings_.workers[slot->second];
   if (process.worker_of) loader_of(*process.worker_of->training, process.worker_of->iterator);
@@ -61,7 +61,7 @@ WorkerFinding& Collector::worker_of(const Process& process) {
   return finding;
 }
 
-void Collector::on_span(const Span& span) {
+void FindingsCollector::on_span(const Span& span) {
   recorder_.on_span(span);
   switch (span.kind()) {
     case Kind::op:
@@ -89,7 +89,7 @@ void Collector::on_span(const Span& span) {
   }
 }
 
-void Collector::on_op(const Span& span) {
+void FindingsCollector::on_op(const Span& span) {
   if (!span.is_op()) return;
   OpFinding& finding = finding_of(*span.data.op);
   if (span.ended == Ended::error || span.ended == Ended::lost) ++finding.errors;
@@ -104,7 +104,7 @@ void Collector::on_op(const Span& span) {
   finding.cpu.add(took, span.cpu_ns());
 }
 
-void Collector::on_sample(const Span& span) {
+void FindingsCollector::on_sample(const Span& span) {
   const bool outermost = span.data.sample == static_cast<std::int32_t>(span.depth);
   if (!outermost || span.ended == Ended::empty || span.ended == Ended::lost) return;
   const std::int64_t took = ns(span);
@@ -112,7 +112,7 @@ void Collector::on_sample(const Span& span) {
   if (slow_.takes(took, span.is_workers_first())) keep_slow(span, took);
 }
 
-void Collector::keep_slow(const Span& span, std::int64_t took) {
+void FindingsCollector::keep_slow(const Span& span, std::int64_t took) {
   SlowSample sample{field<Kind::sample, "index">(span.data), {}, took, span.stream.process->pid, {}};
   sample.first = span.is_workers_first();
   if (span.data.has_path) sample.path = span.stream.sample_path;
@@ -120,7 +120,7 @@ void Collector::keep_slow(const Span& span, std::int64_t took) {
   slow_.add(std::move(sample));
 }
 
-void Collector::on_fetch(const Span& span) {
+void FindingsCollector::on_fetch(const Span& span) {
   const Fetched fetched = span.fetched();
   if (span.ended == Ended::lost) return;
   findings_.fetch_time += static_cast<double>(ns(span));
@@ -149,7 +149,7 @@ void Collector::on_fetch(const Span& span) {
   findings_.quality.busy += static_cast<double>(took);
 }
 
-void Collector::on_next(const Span& span) {
+void FindingsCollector::on_next(const Span& span) {
   Loop& loop = loops_[iteration_of(span)];
   loop.next += static_cast<double>(ns(span));
   const auto step = loop.add(span);
@@ -158,20 +158,20 @@ void Collector::on_next(const Span& span) {
   loader_of(*span.stream.process, field<Kind::next, "iterator">(span.data)).train_step.add(ns(*step));
 }
 
-void Collector::on_worker_loop(const Stream& stream, const OpenSpan& span, std::uint64_t end) {
+void FindingsCollector::on_worker_loop(const Stream& stream, const OpenSpan& span, std::uint64_t end) {
   WorkerFinding& worker = worker_of(*stream.process);
   worker.id = static_cast<std::int64_t>(field<Kind::worker_loop, "worker">(span));
   worker.life += static_cast<double>(ns({span.start, end}));
 }
 
-void Collector::on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) {
+void FindingsCollector::on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) {
   if (depth == 0) add_cut_short(*trace_, stream, findings_);
   if (span.kind == Kind::worker_loop) on_worker_loop(stream, span, span.start);
   if (span.kind == Kind::worker_loop || span.kind == Kind::fetch)
     unended_.push_back({stream.process, span.kind, span.start});
 }
 
-void Collector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
+void FindingsCollector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   recorder_.on_point(stream, record, ticks);
   if (record.kind != Kind::received) return;
   const std::uint64_t outstanding = field<Kind::received, "outstanding">(record);
@@ -181,7 +181,7 @@ void Collector::on_point(const Stream& stream, const Record& record, std::uint64
   findings_.queue_most = std::max(findings_.queue_most, outstanding);
 }
 
-void Collector::on_batch(const Batch& batch) {
+void FindingsCollector::on_batch(const Batch& batch) {
   recorder_.on_batch(batch);
   if (batch.waited()) {
     const std::int64_t took = wait_ns(batch, trace_->clock);

@@ -1,4 +1,4 @@
-// Collects the findings of a report while traces stream by.
+// Collects the findings of a report while traces are read.
 #pragma once
 
 #include <deque>
@@ -20,11 +20,11 @@
 
 namespace lotus::analyzer {
 
-class Collector : public Visitor {
+class FindingsCollector : public Visitor {
  public:
   static constexpr std::size_t kSlowest = 10;
 
-  // Brackets the visits of one trace, which must live as long as the collector.
+  // begin() and end() enclose the visits of one trace, which must outlive the collector.
   void begin(const Trace& trace);
   void end(const Reading& reading);
 

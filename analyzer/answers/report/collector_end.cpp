@@ -1,4 +1,4 @@
-// What is only known once a trace, or all of them, have gone by.
+// The findings that are only known at the end of a trace, or of all traces.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -8,8 +8,8 @@
 
 namespace lotus::analyzer {
 
-// What never ended lasted at least until the process's last record.
-void Collector::fold_unended(const Reading& reading) {
+// Spans that never ended count until the process's last record.
+void FindingsCollector::fold_unended(const Reading& reading) {
   for (const auto& [process, kind, start] : unended_) {
     const auto extent = reading.by_process.find(process->number);
     if (extent == reading.by_process.end()) continue;
@@ -19,7 +19,7 @@ void Collector::fold_unended(const Reading& reading) {
   unended_.clear();
 }
 
-void Collector::end(const Reading& reading) {
+void FindingsCollector::end(const Reading& reading) {
   recorder_.end();
   findings_.quality.own_cost += native_.cost();
   native_.end();
@@ -40,21 +40,21 @@ void Collector::end(const Reading& reading) {
   }
 }
 
-// A training process that was killed outside of its loaders has no open span to tell of it.
-void Collector::note_killed_training() {
+// A training process that was killed outside of its loaders has no open span that would show it.
+void FindingsCollector::note_killed_training() {
   std::map<const Process*, const Loop*> latest;
   for (const auto& [key, loop] : loops_) {
     const Loop*& known = latest[std::get<0>(key)];
     if (known == nullptr || known->last < loop.last) known = &loop;
   }
-  for (const CutShort& cut : findings_.cut_short) latest.erase(cut.process);  // told already
+  for (const CutShort& cut : findings_.cut_short) latest.erase(cut.process);  // listed already
   for (const auto& [process, loop] : latest)
     if (process->ending == Ending::killed)
       findings_.cut_short.push_back(killed_training(*trace_, *process, *loop, last_batches_[process].batch));
   last_batches_.clear();
 }
 
-void Collector::fold_loops() {
+void FindingsCollector::fold_loops() {
   for (const auto& [key, loop] : loops_) {
     const auto& [process, iterator, reset] = key;
     LoaderFinding& loader = loader_of(*process, iterator);
@@ -73,7 +73,7 @@ void Collector::fold_loops() {
   loops_.clear();
 }
 
-void Collector::fold_quality(const Reading& reading) {
+void FindingsCollector::fold_quality(const Reading& reading) {
   QualityFinding& quality = findings_.quality;
   std::uint64_t told = 0;
   for (const auto& [number, process] : trace_->catalog.processes()) {
@@ -103,8 +103,8 @@ void Collector::fold_quality(const Reading& reading) {
   }
 }
 
-// By file, process and id, whatever the order in which their chunks came.
-void Collector::sort_loaders() {
+// Orders loaders by file, process and id, independently of the order of chunks.
+void FindingsCollector::sort_loaders() {
   auto& loaders = findings_.loaders;
   const auto key = [&](std::size_t i) {
     const LoaderFinding& l = loaders[i];
@@ -124,7 +124,7 @@ void Collector::sort_loaders() {
   loaders = std::move(sorted);
 }
 
-Findings Collector::take() {
+Findings FindingsCollector::take() {
   for (auto& op : ops_)
     if (!op.wall.empty() || op.errors > 0) {
       op.native = native_.finding_of(op.op);

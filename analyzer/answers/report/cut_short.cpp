@@ -3,7 +3,7 @@
 namespace lotus::analyzer {
 namespace {
 
-// Of what is innermost, in words of PyTorch's users.
+// Describes the innermost open span in terms that users of PyTorch know.
 std::string name_of(const OpenSpan& span) {
   switch (span.kind) {
     case Kind::op:

@@ -1,4 +1,4 @@
-// What threads were in the middle of when their process ended: killed, crashed, out of memory.
+// The work that threads had not finished when their process ended: killed, crashed, out of memory.
 #pragma once
 
 #include "answers/report/findings.hpp"
@@ -8,12 +8,12 @@
 
 namespace lotus::analyzer {
 
-// Takes up a thread that has open spans at the end of the trace. Workers that wait for work are mostly ended
-// so, and their threads that hand on batches, too: these are left out, and processes whose end is not known.
+// Adds a thread that has open spans at the end of the trace. Left out are workers that wait for work and
+// their feeder threads, since that is how they normally end, and processes whose end is not known.
 void add_cut_short(const Trace& trace, const Stream& stream, Findings& findings);
 
-// Of a training process that a signal ended, with no span open: `last` is its latest iteration, `batch` the
-// last batch that it got.
+// The entry of a training process that a signal ended without an open span. `last`: its latest iteration;
+// `batch`: the last batch that it got.
 CutShort killed_training(const Trace& trace, const Process& process, const Iteration& last,
                          std::optional<std::uint64_t> batch);
 

@@ -7,7 +7,8 @@ namespace lotus::analyzer {
 std::optional<double> find_unmeasured_share(const Findings& findings) {
   const auto share = findings.fetch_cpu_share();
   if (!share) return std::nullopt;
-  // What is estimated is uncertain by some percent of all: a small rest is taken to be like the whole.
+  // Estimates are uncertain by some percent of the total, so a small remainder is assumed to be like the
+  // whole.
   constexpr double kUncertain = 0.05;
   double rest = findings.outside_ops + kUncertain * findings.fetch_time;
   double cpu = *share * findings.fetch_time * (1 + kUncertain);

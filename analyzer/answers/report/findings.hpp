@@ -1,4 +1,4 @@
-// What a report says, before it is put into words, tables or JSON. Times in ns.
+// The findings of a report, before they are printed as text or JSON. Times in ns.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct FileIo {
   std::uint64_t calls = 0;
   double ns = 0;
   double read = 0;    // bytes
-  double mapped = 0;  // bytes; nobody knows which of them are touched, and so are read
+  double mapped = 0;  // bytes; only touched pages are read, and which ones is not known
 
   void add(const FileIo& other) {
     calls += other.calls;
@@ -34,12 +34,12 @@ struct FileIo {
   }
 };
 
-// What happens inside of an operation.
+// Native code and file access inside of an operation.
 struct NativeFinding {
   FileIo io;                      // nested operations excluded
-  std::uint64_t samples = 0;      // of its stacks
-  std::string function, library;  // in which most of them ended; empty: none
-  bool python = false;            // it is a Python function
+  std::uint64_t samples = 0;      // stack samples in the operation
+  std::string function, library;  // the most frequent innermost function; empty: none
+  bool python = false;            // that function is a Python function
   double share = 0;               // of the CPU time, in [0, 1]
   Bounds interval;                // 95 %
 };
@@ -54,7 +54,7 @@ struct OpFinding {
   std::uint64_t under_10ms = 0, under_100us = 0;
   NativeFinding native;
 
-  // Shares of its calls' time on a CPU, at most all of it; of its own time in calls that open and read files.
+  // CPU time in percent of the calls' time, at most 100; file access in percent of `self`.
   std::optional<double> cpu_percent(const Findings& findings) const;
   std::optional<double> io_percent() const {
     return self > 0 ? std::optional(100 * native.io.ns / self) : std::nullopt;
@@ -64,7 +64,7 @@ struct OpFinding {
 struct LoaderFinding {
   std::size_t file = 0;  // position in Findings::files
   const Process* training = nullptr;
-  std::optional<Loader> loader;  // its definition, unless that is lost
+  std::optional<Loader> loader;  // none: its definition is lost
   std::uint64_t epochs = 0;
   Series fetch, train_step, wait;
   double next = 0;  // inside __next__
@@ -82,7 +82,7 @@ struct WorkerFinding {
   std::optional<std::size_t> loader;  // position in Findings::loaders
   std::uint64_t batches = 0;
   double fetch = 0;
-  double life = 0;  // of its loop; one that never ended: until its last record
+  double life = 0;  // length of its worker loop; until its last record if the loop never ended
 
   std::optional<double> busy_percent() const {
     return life > 0 ? std::optional(100 * fetch / life) : std::nullopt;
@@ -94,18 +94,18 @@ struct SlowSample {
   std::string path;  // empty: none is known
   std::int64_t ns = 0;
   std::uint32_t pid = 0;
-  std::string op;      // that took most of it; empty: none
-  bool first = false;  // of its worker
+  std::string op;      // the operation that took most of it; empty: none
+  bool first = false;  // the first sample of its worker
 };
 
 // A thread whose process ended while it made or waited for a batch.
 struct CutShort {
   const Process* process = nullptr;
-  std::string name;  // what it was in: an operation, or words
+  std::string name;  // the operation that was running, or a description
   std::optional<std::uint64_t> batch;
   std::optional<std::int64_t> index;  // of the sample
   std::string path;                   // empty: none is known
-  double at_most = 0;                 // how long it was in it: until the end was noticed
+  double at_most = 0;                 // how long that ran at most: until the end was noticed
   std::int64_t silent_since = 0;      // the process's last record, realtime
 };
 
@@ -116,7 +116,7 @@ struct QualityFinding {
   std::uint64_t gaps = 0, open_spans = 0;
   bool truncated = false, interrupted = false, calibrated = true;
   Damage damage;
-  double missing_loop = 0;  // of training loops, in gaps: neither in their length nor in what was waited
+  double missing_loop = 0;        // gaps in training loops: not in the loops' length nor in the wait
   double own_cost = 0, busy = 0;  // of the tracer; of the traced program while it loaded or trained
 
   std::optional<double> overhead_percent() const {
@@ -125,7 +125,7 @@ struct QualityFinding {
 };
 
 struct Findings {
-  // Share of the time of fetches that they computed. None: it was measured of none.
+  // The share of computing in the time of fetches. None: no fetch was measured.
   std::optional<double> fetch_cpu_share() const {
     return fetch_cpu_wall > 0 ? std::optional(fetch_cpu / fetch_cpu_wall) : std::nullopt;
   }
@@ -139,11 +139,10 @@ struct Findings {
 
   std::vector<OpFinding> ops;
   double fetch_cpu = 0, fetch_cpu_wall = 0;  // over the fetches whose CPU time was measured
-  // Share of the time on a CPU of what is like no measured call of its operation: see
-  // find_unmeasured_share().
+  // CPU share of the calls that resemble no measured call of their operation: find_unmeasured_share().
   std::optional<double> unmeasured_share;
   CoreWait core_wait;
-  double fetch_time = 0;   // inside of fetches, also of those that raised or never ended: shares are of this
+  double fetch_time = 0;   // in fetches, also those that raised or never ended: the base of shares
   double outside_ops = 0;  // the part of it that is in no op
   Series fetch, sample, train_step;
   std::uint64_t failed_batches = 0;  // making them raised
@@ -161,21 +160,22 @@ struct Findings {
   double next = 0, loop = 0;  // see LoaderFinding
   std::vector<LoaderFinding> loaders;
   std::vector<WorkerFinding> workers;
-  std::vector<SlowSample> slow;  // slowest first; workers' first ones only where there are not enough others
-  std::vector<CutShort> cut_short;    // those that fell silent first come first: others often end for them
-  std::vector<Recording> recordings;  // of the loaders, those that were waited for longest first
+  std::vector<SlowSample> slow;  // slowest first; first samples of workers only if there are too few others
+  std::vector<CutShort> cut_short;    // by last record, earliest first: it is often the cause of the others
+  std::vector<Recording> recordings;  // one a loader, longest waited for first
 };
 
-// Of each batch the CPU time is measured, of an operation that of some calls: what these leave of the
-// batches' is shared by all else. Where programs compete for the cores, the longest calls are those that lost
-// theirs, and few of them are measured. None: no batch was measured.
+// The CPU time of each batch is measured, but that of only some calls of an operation. The CPU time of
+// batches that is left after the measured classes of calls is divided among all other time. This matters
+// where programs compete for the cores: the longest calls are those that lost their core, and few of them are
+// measured. None: no batch was measured.
 std::optional<double> find_unmeasured_share(const Findings& findings);
-// Seconds of CPU of an op, from the calls that were measured; nothing measured anywhere: none.
+// CPU seconds of an op, estimated from the measured calls; none: nothing was measured anywhere.
 std::optional<double> cpu_of(const OpFinding& op, const Findings& findings);
-// Seconds of CPU of all that fetches do in no op; none: CPU time was not measured.
+// CPU seconds of fetches outside of all ops; none: CPU time was not measured.
 std::optional<double> cpu_outside_ops(const Findings& findings);
-// The time of fetches in no op, ns, without what is waiting for a core, as far as that is known: where
-// programs compete for the cores, the kernel often takes a thread off its core between two operations.
+// The time of fetches outside of all ops, ns, without waiting for a core, as far as that is known: where
+// programs compete for the cores, the kernel often preempts a thread between two operations.
 double own_time_outside_ops(const Findings& findings);
 // Share of an op's own time in the time of all fetches.
 double share_percent(const OpFinding& op, const Findings& findings);

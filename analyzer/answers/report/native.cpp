@@ -13,7 +13,7 @@ void NativeCollector::begin(const Trace& trace) {
   profile_ = std::make_unique<Profile>(trace);
 }
 
-// An operator of PyTorch costs what PyTorch's own observers take, see bench/native.
+// The cost of counting an operator of PyTorch is that of PyTorch's own observers, see bench/native.
 const NativeCollector::HookFacts& NativeCollector::facts_of(const Hook& hook) {
   constexpr double kOperatorPairs = 8;
   const auto [slot, fresh] = hooks_.try_emplace(&hook);

@@ -1,4 +1,5 @@
-// What happens inside of operations: the native functions that samples hit, and the files that were read.
+// Collects what runs inside of operations: the native functions that samples hit, and the files that were
+// read.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace lotus::analyzer {
 
 class NativeCollector {
  public:
-  // Brackets the visits of one trace.
+  // begin() and end() enclose the visits of one trace.
   void begin(const Trace& trace);
   void end();
 

@@ -10,7 +10,7 @@
 namespace lotus::analyzer {
 namespace {
 
-// The name; for callables of the same name, what tells them apart.
+// The name; callables of the same name get a part that distinguishes them.
 std::string label_of(const OpFinding& op, const Findings& findings) {
   const auto same_name = [&](const OpFinding& other) { return other.op.name == op.op.name; };
   const auto same_both = [&](const OpFinding& other) {
@@ -62,7 +62,8 @@ std::string ops_text(const Findings& f, const Terminal& terminal) {
   Table table = empty_table();
   for (const auto& op : f.ops) add_op(table, op, f);
   const auto outside = percent_of(f.outside_ops, f.fetch_time);
-  const double cpu = cpu_outside_ops(f).value_or(0);  // 0 also where it is less than the error of the others
+  const double cpu =
+      cpu_outside_ops(f).value_or(0);  // 0 also if it is below the error of the other estimates
   if (outside)
     table.add({"(outside ops)", "", "", "", "", "", "", "", "", "", "", cpu > 0 ? human_time(cpu * 1e9) : "",
                human_time(f.outside_ops), human_percent(*outside), bar_of(outside)});

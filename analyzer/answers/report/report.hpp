@@ -1,4 +1,4 @@
-// A report's two faces.
+// The two forms of a report.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +12,7 @@ namespace lotus::analyzer {
 // The object that `report --json` prints; keys are documented in lotus-analyze(1).
 nlohmann::ordered_json report_json(const Findings& findings);
 
-// The report that a person reads.
+// The report as text for people.
 std::string report_text(const Findings& findings, const Terminal& terminal);
 
 }  // namespace lotus::analyzer

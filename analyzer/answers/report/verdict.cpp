@@ -11,9 +11,9 @@
 namespace lotus::analyzer {
 namespace {
 
-constexpr double kToldMissing = 0.01;  // of the loop
+constexpr double kToldMissing = 0.01;  // share of the loop from which on missing records are mentioned
 
-// The loader that training waited for longest: what is said about workers is said about it.
+// The loader that training waited for longest: statements about workers refer to it.
 const LoaderFinding* worst_loader(const Findings& findings) {
   const auto less = [](const LoaderFinding& a, const LoaderFinding& b) { return a.next < b.next; };
   const auto worst = std::max_element(findings.loaders.begin(), findings.loaders.end(), less);
@@ -34,14 +34,14 @@ std::optional<std::uint64_t> advised_workers(const Diagnosis& diagnosis) {
 
 std::string workers(std::uint64_t count) { return fmt::format("{} worker{}", count, count == 1 ? "" : "s"); }
 
-// Shares are of what was recorded of the loop.
+// Shares refer to the recorded part of the loop.
 std::string about_gaps(const Findings& findings) {
   const double missing = findings.quality.missing_loop;
   if (missing < kToldMissing * findings.loop) return {};
   return fmt::format("; another {} of the loop is missing from the trace", human_time(missing));
 }
 
-// Workers hand on what they recorded a while after training has used it, or their records are lost.
+// A worker's records may be missing for batches that training got: they arrive later, or are lost.
 std::string about_unseen(const Findings& findings) {
   if (findings.recordings.empty() || findings.recordings.front().seen()) return {};
   const Recording& recording = findings.recordings.front();
@@ -95,8 +95,8 @@ std::string reason_of(const LoaderFinding& loader) {
                      human_time(loader.train_step.mean()));
 }
 
-// As many workers as the cores can serve: one each, or more of those that mostly sleep or wait for storage.
-// Only where they compute for less than kIdleShare is the rest surely no waiting for a core.
+// The number of workers that the cores can serve: one per core, or more if workers mostly sleep or wait for
+// storage. Only below kIdleShare of computing is it certain that the rest is not waiting for a core.
 constexpr double kIdleShare = 0.25;
 std::uint64_t servable_workers(const Findings& findings) {
   if (findings.cores == 0) return UINT64_MAX;
@@ -111,7 +111,7 @@ std::string what_to_make_cheaper(const Findings& findings) {
   return op == nullptr ? "the preprocessing" : escaped(op->op.name);
 }
 
-// Behind this number, a batch takes so much longer than a step that no number of workers is an advice.
+// Above this number, a batch takes so much longer than a step that more workers are no useful advice.
 constexpr std::uint64_t kMostToAdvise = 64;
 
 std::string keeping_up(std::uint64_t needed) {
@@ -146,7 +146,7 @@ std::string about_evenness(const LoaderFinding& loader, std::uint64_t present) {
       workers(present), present == 1 ? "is" : "are", ratio);
 }
 
-// Would more workers help?
+// Whether more workers would help.
 std::string advice(const Findings& findings, const Verdict& verdict, const LoaderFinding& loader) {
   if (verdict.bound == Bound::compute) return "more workers would gain nothing";
   if (!verdict.workers)

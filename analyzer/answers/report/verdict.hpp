@@ -1,4 +1,5 @@
-// Is training input-bound, by how much, which op dominates, would more workers help.
+// The verdict: whether training is input-bound, by how much, which op dominates, whether more workers would
+// help.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ struct Verdict {
   std::optional<double> waited_percent;  // of the time between the first and the last __next__ of all epochs
   // Of the loader that was waited for most, where its settings are known.
   std::optional<std::uint64_t> workers;
-  // What the diagnosis advises, if it does; without a diagnosis: so that it keeps up with training, by mean
-  // times.
+  // The number of workers that the diagnosis advises, if it does. Without a diagnosis: the number that keeps
+  // up with training, by mean times.
   std::optional<std::uint64_t> workers_needed;
   std::string message;                 // one sentence with its numbers
   std::optional<Diagnosis> diagnosis;  // of that loader, unless too little was recorded to replay

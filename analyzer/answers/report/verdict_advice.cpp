@@ -12,13 +12,13 @@
 namespace lotus::analyzer {
 namespace {
 
-// Where training hardly waits, small gains are not worth a change.
+// If training hardly waits, smaller gains are not worth a change.
 constexpr double kWorthwhileUnwaitedPercent = 10;
 constexpr double kIdleOfLoader = 0.4;   // of the fetch: reading, not computing
 constexpr double kDominantOp = 0.6;     // of the fetch
-constexpr double kAlmostBest = 0.98;    // the smallest change that reaches this much of the best is taken
-constexpr double kMuchMore = 0.9;       // of the best: what gives this and costs a word is told first
-constexpr double kSlowWorker = 1.3;     // times the others
+constexpr double kAlmostBest = 0.98;    // of the best gain: prefer the smallest change that reaches it
+constexpr double kMuchMore = 0.9;       // of the best rate: prefer a single setting that reaches it
+constexpr double kSlowWorker = 1.3;     // fetch time relative to the other workers
 constexpr double kStartupShare = 0.15;  // of the epochs
 constexpr std::uint64_t kMostWorkers = 32;
 
@@ -70,7 +70,7 @@ class Examination {
   struct Fetches {  // all of them, ns
     double wall = 0, cpu = 0, sleeping = 0;
     CoreWait core_wait;
-    double told_cpu = 0;  // of those that core_wait is over
+    double told_cpu = 0;  // of the fetches in core_wait
   };
   double sleeping_share() const;
   double core_wait_percent() const { return fetches_.core_wait.percent().value_or(0); }
@@ -86,8 +86,8 @@ class Examination {
   double top_share_ = 0, storage_share_ = 0;  // of the fetch
 };
 
-// Beyond the run as recorded and as replayed: what does not reach the former is no gain, however far below it
-// the replay may lie.
+// The gain over the faster of the recorded run and its replay: if the replay is too slow, a change that only
+// makes up for that is no gain.
 double Examination::gain_of(const Question& question) const {
   const double now = std::max(replay_.replayed().achieved.images_per_s(), recording_.achieved.images_per_s());
   return now > 0 ? 100 * (replay_.ask(question).achieved.images_per_s() / now - 1) : 0;
@@ -164,7 +164,7 @@ void Examination::try_order() {
   consider({"slow_worker", fmt::format("worker {} as fast as the others", slow), question});
 }
 
-// Of the mean fetch: the share of an operation, or of the part of it that is given.
+// The share of an operation in the mean fetch; `part`: of the operation, 1 for all of it.
 double Examination::fetch_share(const RecordedOp& op, double part) const {
   double inside = 0;
   double whole = 0;
@@ -216,14 +216,14 @@ void Examination::try_all() {
   consider({"train_step", "a training step of half the time", question});
 }
 
-// Of the time in which fetches do not compute: that in which they do not wait for a core, as far as that is
-// known.
+// The share of sleeping in the time in which fetches do not compute. The rest is known to be waiting for a
+// core.
 double Examination::sleeping_share() const {
   const Fetches& sum = fetches_;
   return sum.wall > sum.cpu ? sum.sleeping / (sum.wall - sum.cpu) : 1;
 }
 
-// What tells whether more workers than cores can help.
+// Facts about fetches that decide whether more workers than cores can help.
 std::string Examination::about_fetches() const {
   const Fetches& sum = fetches_;
   if (sum.wall <= 0) return {};
@@ -243,13 +243,13 @@ std::size_t Examination::slowest_worker() const {
   return slow ? static_cast<std::size_t>(slowest - slowness.begin()) : slowness.size();
 }
 
-// Until their first batch the epochs lose more than by all waiting afterwards.
+// Whether epochs lose more time before their first batch than by waiting for all later ones.
 bool Examination::starting_dominates() const {
   const ReplayOutcome& run = replay_.replayed();
   return run.first > kStartupShare * run.achieved.time && run.first > run.achieved.next - run.first_wait;
 }
 
-// Nothing that could be changed in the loader helps: could it feed a faster training?
+// The cause if no change of the loader helps: training, if the loader could feed a faster one.
 Cause Examination::cause_of_no_gain() const {
   Question instant;
   instant.step.factor = 0;
@@ -262,7 +262,7 @@ Cause Examination::cause() const {
   for (const auto& candidate : candidates_)
     if (std::string_view(candidate.action) != "train_step") best = std::max(best, candidate.gain);
   if (recording_.achieved.waited_percent() < kInputBoundPercent && best < enough) return cause_of_no_gain();
-  // Keeping the workers is one word: it is told first where nothing gains much more.
+  // Persistent workers are a single setting: prefer them unless another change gains much more.
   const double by_keeping = gain_of("persistent");
   if (by_keeping >= enough && 100 + by_keeping >= kMuchMore * (100 + best)) return Cause::startup;
   if (starting_dominates()) return Cause::startup;
@@ -273,8 +273,8 @@ Cause Examination::cause() const {
     return op.name == top_op_ && op.role == OpRole::loader;
   });
   const double by_workers = gain_of("workers");
-  // Where it sleeps or reads, and more workers gain as much, a setting is cheaper to change than an
-  // operation.
+  // If the operation mostly sleeps or reads, and more workers gain as much, prefer more workers: a setting is
+  // easier to change than an operation.
   const bool computes = std::any_of(recording_.ops.begin(), recording_.ops.end(), [&](const RecordedOp& op) {
     return op.name == top_op_ && op.cpu.share().value_or(1) >= 0.5;
   });
@@ -351,7 +351,7 @@ Advice Examination::advice_of(const Candidate& candidate) const {
   advice.change = candidate.change;
   advice.gain_percent = candidate.gain;
   advice.workers = candidate.question.workers;
-  const Achieved& now = recording_.achieved;  // what the tables show; the gain is that of the replay
+  const Achieved& now = recording_.achieved;  // as the tables show it; the gain is relative to the replay
   const Achieved& then = advice.prediction.achieved;
   const double waited = std::min(now.waited_percent(), replay_.replayed().achieved.waited_percent());
   const bool less = then.waited_percent() < waited - 0.5;
@@ -390,8 +390,8 @@ Diagnosis Examination::diagnose() {
     diagnosis.advice.push_back({"none", why, balanced ? "nothing to gain" : why, replay_.predict({}), 0});
   Advice& first = diagnosis.advice.front();
   if (first.message != why) first.message = why + ": " + first.message;
-  // More workers than cores are in vain; and where other programs take the cores, that is the first thing to
-  // know, whatever is advised.
+  // More workers than cores may be useless, so advice about workers says how much fetches compute. If other
+  // programs use the cores, the first advice says so, whatever it is.
   const bool busy = input && core_wait_percent() >= kTellsOfCoresPercent;
   for (Advice& advice : diagnosis.advice)
     if ((advice.action == "workers" && loader_.workers > 0) || (busy && &advice == &first))

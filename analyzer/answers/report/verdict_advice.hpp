@@ -1,4 +1,4 @@
-// Why training waits and what would change it, each claim by replaying the recorded batches.
+// Why training waits and which changes would help. Each claim comes from replaying the recorded batches.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace lotus::analyzer {
 
-// Of the time from the first batch on: training that waits so long is bound by its input or by its own work.
+// Shares of waiting, in the time from the first batch on, that decide whether training is bound by its input
+// or by its own work.
 inline constexpr double kInputBoundPercent = 15;   // waited this much or more
 inline constexpr double kComputeBoundPercent = 5;  // or this little
 
@@ -19,8 +20,8 @@ enum class Cause { training, balanced, workers, op, storage, slow_worker, startu
 struct Advice {
   std::string
       action;  // a word: none, workers, op, storage, slow_worker, in_order, prefetch, persistent, train_step
-  std::string message;  // printable: what to do, and what it would gain
-  std::string change;   // printable: what to do, in few words
+  std::string message;  // printable: the change and its gain
+  std::string change;   // printable: the change in a few words
   Prediction prediction;
   double gain_percent = 0;                 // in images/s, over the replay of the recorded run
   std::optional<std::uint64_t> workers{};  // `workers`: how many

@@ -54,7 +54,7 @@ void add_loader(Table& table, const LoaderFinding& finding) {
              percent_or_dash(waited), bar_of(waited)});
 }
 
-// More are told of by their number only.
+// Above this number, only a count is printed.
 constexpr std::size_t kMostCutShort = 8;
 
 }  // namespace

@@ -46,8 +46,8 @@ OpComparison change_of(const std::string& name, const OpCost& before, const OpCo
   return op;
 }
 
-// Degrees of freedom of the error of a difference (Welch and Satterthwaite). Errors that are known exactly,
-// or not at all, leave infinitely many.
+// Degrees of freedom of the error of a difference (Welch and Satterthwaite). Infinite if the errors are known
+// exactly, or not at all.
 double freedom_of(const Estimate& a, const Estimate& b) {
   const auto part = [](const Estimate& e) { return std::pow(e.error, 4) / e.freedom; };
   const double parts = part(a) + part(b);
@@ -60,7 +60,7 @@ void judge(CostChange& change, double probability) {
   const double errors = errors_for(probability, freedom_of(change.before, change.after));
   const double reach = errors * std::hypot(change.before.error, change.after.error);
   change.low = difference - reach;
-  // Nothing can become cheaper by more than all of it.
+  // A cost cannot fall below 0.
   if (std::isfinite(change.low)) change.low = std::max(change.low, -change.before.mean);
   change.high = difference + reach;
   change.certain = change.low > 0 || change.high < 0;

@@ -1,4 +1,4 @@
-// Two runs compared: what changed beyond what is chance.
+// A comparison of two runs: the changes that are larger than chance.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,7 +14,7 @@ namespace lotus::analyzer {
 struct CostChange {
   Estimate before, after;
   double low = 0, high = 0;  // interval of after − before
-  bool certain = false;      // it does not hold 0
+  bool certain = false;      // the interval does not hold 0
 };
 
 struct FunctionComparison {
@@ -24,7 +24,7 @@ struct FunctionComparison {
 
 struct OpComparison {
   std::string name;
-  std::uint64_t calls_before = 0, calls_after = 0;  // 0: the run has not got it
+  std::uint64_t calls_before = 0, calls_after = 0;  // 0: the run does not have it
   CostChange wall, cpu;
   std::vector<FunctionComparison> functions;  // greatest change first
   bool in_both() const { return calls_before > 0 && calls_after > 0; }
@@ -40,15 +40,15 @@ struct LoopComparison {
 struct Comparison {
   std::string before, after;  // file names
   bool sampled = false;       // both runs have samples of stacks
-  std::string unfinished;     // a file that lacks its end, where names of functions are; empty: none
+  std::string unfinished;     // a file that lacks its end, and with it names of functions; empty: none
   std::uint64_t quantities = 0;
   LoopComparison loop;
   std::vector<OpComparison> ops;  // greatest change of time first
 };
 
-// The intervals hold the truth for all quantities together with 95 % probability (Bonferroni), as far as it
-// lies in the samples: what differs between two runs of the same program on the same machine, as its
-// temperature and its neighbours, is no part of them.
+// All intervals together hold the true values with 95 % probability (Bonferroni), as far as samples show
+// them. Differences between runs that no sample shows, as the machine's temperature or other programs, are
+// not included.
 Comparison compare(const Costs& before, const Costs& after, const FrameTable& frames);
 
 nlohmann::ordered_json comparison_json(const Comparison& comparison);

@@ -23,7 +23,7 @@ Estimate BlockMean::estimate() const {
   return {mean, std::sqrt(std::max(0.0, squares) * blocks_ / (blocks_ - 1)) / calls_, blocks_ - 1};
 }
 
-// Samples come independently of each other: their number has the variance of its mean (Poisson).
+// Samples are independent of each other: their number is Poisson distributed, so its variance is its mean.
 Estimate OpCost::cpu_per_call(const Tally& tally) const {
   const auto calls = static_cast<double>(wall.calls());
   return calls <= 0 ? Estimate{} : Estimate{tally.cpu_ns / calls, std::sqrt(tally.squares) / calls};

@@ -1,4 +1,4 @@
-// What a call of each operation costs, with the uncertainty of it: one run's side of a comparison.
+// The cost of a call of each operation with its uncertainty: one run's side of a comparison.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace lotus::analyzer {
 
-// Calls in blocks that vary together: those of one batch. The error of the mean follows from how much the
-// blocks vary (ratio estimator), not from the calls, which are no independent samples.
+// The mean over calls that are grouped into blocks, one for each batch. Calls of a batch are not independent,
+// so the error of the mean is computed from the variance between blocks (ratio estimator).
 class BlockMean {
  public:
   void add(double calls, double ns);
@@ -44,7 +44,7 @@ class CostReader : public Visitor {
 
   bool wants_stacks() const override { return true; }
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
-    // Samples are in the file sooner than the calls that they fell into: where it ends, some have none.
+    // Samples reach the file before the calls that they belong to: at its end, some calls may be missing.
     if (process.has_records_until(field<Kind::stack_sample, "tid">(record), ticks))
       profile_.on_stack_sample(process, record, ticks);
   }

@@ -1,4 +1,4 @@
-// What calls of a native entry point took and moved.
+// Number, time and bytes of the calls of a native entry point.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ struct EntryPoint {
   std::uint64_t calls = 0;
   double ns = 0;
   double bytes = 0;
-  bool estimated = false;  // counted in a part of the batches only, and scaled to all
+  bool estimated = false;  // counted in some batches only, and scaled to all
 
   void add(const EntryPoint& other) {
     calls += other.calls;
@@ -19,9 +19,9 @@ struct EntryPoint {
     bytes += other.bytes;
     estimated = estimated || other.estimated;
   }
-  // What was counted in one of `of_calls` calls of an operation, which took one of `of_time` parts of its
-  // time, taken for all of them: the same share of the time, since a first batch, which is counted, is a slow
-  // one.
+  // Scales counts from some calls of an operation to all: `of_calls` is all calls by counted calls, `of_time`
+  // all time by time of the counted calls. Time has a factor of its own, since the first batch is always
+  // counted and is slow.
   EntryPoint scaled(double of_calls, double of_time) const {
     constexpr double kMost = 9e18;  // more is damage
     const double all = std::min(static_cast<double>(calls) * of_calls, kMost);

@@ -4,7 +4,7 @@
 
 namespace lotus::analyzer {
 
-// A stack without a Python function keeps what there is of CPython: nothing else says what ran.
+// A stack without a Python function keeps CPython's frames, since nothing else shows what ran.
 std::vector<FrameId> FlameBuilder::shown(std::span<const FrameId> stack) const {
   std::vector<FrameId> frames(stack.rbegin(), stack.rend());
   if (everything_ || frames.empty()) return frames;
@@ -30,7 +30,7 @@ void FlameBuilder::add(const Trace& trace, const Profile& profile) {
       std::vector<FrameId> frames = shown(known);
       if (tally.whole.samples > 0) stacks[frames] += tally.whole.cpu_ns;
       if (tally.cut.samples == 0) continue;
-      // Python functions are known all the same: those outside of the last native frame that was found.
+      // Where the native frames were cut off, the Python functions outside of the last one are still known.
       const auto outside = std::find_if_not(known.rbegin(), known.rend(),
                                             [&](FrameId f) { return frames_[f].part == Part::python; });
       frames.insert(frames.begin() + (outside - known.rbegin()), cut_off);

@@ -21,7 +21,7 @@ struct FlameStack {
 };
 
 struct FlameOp {
-  std::string name;                // of operations of one name, all in one; what is in none: kOutsideOps
+  std::string name;                // operations of the same name are merged; outside of all: kOutsideOps
   std::vector<FlameStack> stacks;  // sorted by frames, each once
   double cpu_ns = 0;
 };
@@ -29,15 +29,15 @@ struct FlameOp {
 // Stands for the native callers that are missing where a stack was cut off.
 inline constexpr std::string_view kCutOff = "(cut off)";
 
-// Merges the profiles of any number of traces. CPython's own frames are left out where a Python function
-// stands for them, and liblotus.so's where they only pass a call on; `everything` keeps both.
+// Merges the profiles of any number of traces. Frames of CPython are left out if a Python function represents
+// them, and frames of liblotus.so if they only pass a call on; `everything` keeps both.
 class FlameBuilder {
  public:
   explicit FlameBuilder(bool everything) : everything_(everything) {}
 
   // `profile` has visited `trace`.
   void add(const Trace& trace, const Profile& profile);
-  // Those with most CPU time first; the builder is empty afterwards.
+  // Most CPU time first; the builder is empty afterwards.
   std::vector<FlameOp> take();
   const FrameTable& frames() const { return frames_; }
 
@@ -51,8 +51,8 @@ class FlameBuilder {
 
 using WriteText = std::function<void(std::string_view)>;
 
-// One line a stack: "operation;outermost;…;innermost N", N: CPU time in µs. Of flamegraph.pl, inferno and
-// others.
+// One line a stack: "operation;outermost;…;innermost N", N: CPU time in µs. The input format of
+// flamegraph.pl, inferno and others.
 void write_folded(const std::vector<FlameOp>& ops, const FrameTable& frames, const WriteText& write);
 
 // speedscope's JSON: one sampled profile an operation, weights in ns.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kSchema = "https://www.speedscope.app/file-format-schema.json";
 
-// Semicolons and line ends separate things in the folded form.
+// In the folded form, semicolons separate frames and line ends separate stacks.
 std::string folded_name(const std::string& name) {
   std::string safe = escaped(name);
   for (char& c : safe)
@@ -36,7 +36,7 @@ class UsedFrames {
  private:
   static nlohmann::ordered_json described(const NamedFrame& frame) {
     nlohmann::ordered_json out{{"name", escaped(readable_function(frame.name))}};
-    // speedscope groups and colours by file: where no source is known, the library says most.
+    // speedscope groups and colours by file: without a source file, the library is the best substitute.
     out["file"] = escaped(frame.file.empty() ? frame.library : frame.file);
     if (frame.line > 0) out["line"] = frame.line;
     return out;

@@ -64,7 +64,8 @@ NamedFrame StackNames::unnamed(const Location& location) const {
   if (location.binary == 0) return {"(a Python function)", "?", "", 0, Part::python};
   const Binary* binary = stacks_.binary(location.binary);
   const std::string library = binary == nullptr ? "?" : base_name(binary->path);
-  // Which of its addresses are of one function is not known: each for itself would look like many functions.
+  // The functions behind unnamed addresses are not known: one frame per address would look like many
+  // functions.
   return {library + "!?", library, "", 0, part_of(library)};
 }
 

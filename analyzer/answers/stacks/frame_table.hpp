@@ -60,7 +60,7 @@ class StackNames {
   std::unordered_map<std::uint64_t, std::vector<FrameId>> by_location_;
 };
 
-// Whose CPU time a sample is.
+// The owner of a sample's CPU time.
 struct Owner {
   Part part = Part::native;
   const FrameId* frame = nullptr;  // the function; nullptr: none has a name, or it is the tracer

@@ -6,7 +6,8 @@
 namespace lotus::analyzer {
 namespace {
 
-// libjpeg of libjpeg.so.62.3.0: how a hook and a loaded file may name the same library differently.
+// The name of a library without suffix and version, as libjpeg for libjpeg.so.62.3.0: a hook and a loaded
+// file may name the same library with different versions.
 std::string_view stem(std::string_view library) { return library.substr(0, library.find(".so")); }
 
 const EntryPoint* entry_point_of(const NamedFrame& frame, const EntryPoints& points) {

@@ -1,4 +1,4 @@
-// Which native functions each operation runs, from the samples of its stacks.
+// The map: which native functions each operation runs, from its stack samples.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@ struct ListingRule {
 
 struct FunctionShare {
   NamedFrame frame;
-  Tally self, total;  // it was the innermost function; it was anywhere in the stack
+  Tally self, total;  // samples where it was innermost; where it was anywhere in the stack
   double share = 0;   // of self in the operation's CPU time, in [0, 1]
   Bounds interval;    // 95 %
   bool listed = false;
-  std::optional<EntryPoint> exact;  // what a hook on it counted in the operation
+  std::optional<EntryPoint> exact;  // counts of a hook on the function, in the operation
 };
 
 struct OpMap {
   OpKey op;
   std::uint64_t calls = 0;
   double wall_ns = 0;
-  Tally all;     // all samples but the tracer's own: shares are of this
+  Tally all;     // all samples but the tracer's own: the base of shares
   Tally tracer;  // the innermost function was the tracer's
   Tally interpreter;
   Tally unnamed;  // their stacks' definitions are lost
@@ -45,8 +45,8 @@ struct OpMap {
 
   // The smallest share that was sampled at least once with 95 % probability.
   double smallest() const { return smallest_seen(all.effective()); }
-  // How many times as long a run sees 1 % with the same probability; at most 1: this one does. None: nothing
-  // was sampled.
+  // How many times longer a run must be to sample a share of 1 % with that probability; at most 1: this run
+  // is long enough. None: nothing was sampled.
   std::optional<double> runs_for_one_percent() const;
 };
 
@@ -54,7 +54,7 @@ struct FunctionMap {
   std::vector<std::string> files;
   SamplingFacts sampling;  // of all traces; hz: the highest
   double duration_ns = 0;  // first to last record, summed over the traces
-  Tally tracer, inside;    // of all operations: the tracer's own, and all
+  Tally tracer, inside;    // samples in operations: the tracer's own, and all
   Tally outside;           // samples in no operation
   ListingRule rule;
   std::vector<OpMap> ops;  // most CPU time first

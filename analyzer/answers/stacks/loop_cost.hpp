@@ -1,4 +1,4 @@
-// What a batch costs training: one run's side of a comparison.
+// The cost of a batch for training: one run's side of a comparison.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace lotus::analyzer {
 
-// The mean of values that come in a row and depend on their neighbours, as waits for batches do: its error
-// follows from how much the means of 32 to 63 blocks of neighbours vary (method of batch means).
+// The mean of a sequence of values that depend on their neighbours, as waits for batches do. Its error is
+// computed from the variance between the means of 32 to 63 blocks of neighbours (method of batch means).
 class RowMean {
  public:
   void add(double ns);
@@ -46,8 +46,7 @@ struct LoopCost {
   std::optional<double> waited_percent() const {
     return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
   }
-  // That one training process got, on average. None where it is not known of how many samples batches
-  // consist.
+  // Of one training process, on average. None if the number of samples in batches is not known.
   std::optional<double> samples_per_s() const;
 };
 

@@ -18,7 +18,7 @@ std::string interval_text(const Bounds& interval) {
   return fmt::format("{:.1f}–{:.1f} %", 100 * interval.low, 100 * interval.high);
 }
 
-// Without what CPython adds to the names of extension modules: _imaging.so for
+// The name of a library without CPython's tag of extension modules: _imaging.so for
 // _imaging.cpython-311-x86_64-linux-gnu.so.
 std::string short_library(const std::string& library) {
   const auto from = library.find(".cpython-");
@@ -31,7 +31,7 @@ std::string samples(std::uint64_t count) {
   return fmt::format("{} sample{}", human_count(count), count == 1 ? "" : "s");
 }
 
-// `counted`: with what hooks on the functions counted.
+// `counted`: with the counts of hooks on the functions.
 Table empty_table(bool counted) {
   std::vector<Column> columns{{.title = "function", .right = false, .flexible = true, .narrowest = 24},
                               {.title = "library", .right = false},
@@ -92,7 +92,7 @@ std::string functions_text(const OpMap& op, const Terminal& terminal) {
   return table.empty() ? std::string() : table.text(terminal);
 }
 
-// Entry points that were counted, longest first; with a ~, in a part of the batches.
+// Entry points that were counted, longest first; ~ marks counts from some batches only.
 std::string entry_points_text(const OpMap& op, const Terminal& terminal) {
   if (op.entry_points.empty()) return {};
   Table table({{.title = "counted", .right = false, .flexible = true, .narrowest = 24},
@@ -142,7 +142,7 @@ std::string op_text(const OpMap& op, const FunctionMap& map, const Terminal& ter
   return out + functions_text(op, terminal) + entry_points_text(op, terminal);
 }
 
-// Without samples: what is known all the same.
+// The text without samples: counts of hooks only.
 std::string counted_text(const FunctionMap& map, const Terminal& terminal) {
   std::string out;
   for (const auto& op : map.ops)

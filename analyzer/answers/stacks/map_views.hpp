@@ -1,4 +1,4 @@
-// A map's three faces.
+// The three forms of a map.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,14 +9,15 @@
 
 namespace lotus::analyzer {
 
-// {"op_to_func": {op: ["function|library", …]}, "common_funcs_to_op": {"function|library": [op, …]}}: what is
-// listed; the second holds the functions of several operations. Operations of one name are one.
+// The listed functions: {"op_to_func": {op: ["function|library", …]}, "common_funcs_to_op":
+// {"function|library": [op, …]}}; the latter has only functions of several operations. Operations of the same
+// name are merged.
 nlohmann::ordered_json map_json(const FunctionMap& map);
 
-// Everything; keys are documented in lotus-analyze(1).
+// The whole map as JSON; keys are documented in lotus-analyze(1).
 nlohmann::ordered_json full_map_json(const FunctionMap& map);
 
-// For a person.
+// The map as text for people.
 std::string map_text(const FunctionMap& map, const Terminal& terminal);
 
 // Why there is nothing to show, in one sentence; empty if there are samples.

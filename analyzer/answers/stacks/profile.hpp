@@ -1,5 +1,5 @@
-// The samples of a trace's stacks, and what is known exactly about the operations that they hit. Memory grows
-// with the distinct stacks of each operation, not with the samples.
+// The stack samples of a trace, and the exact counts of the operations that they hit. Memory grows with the
+// distinct stacks of each operation, not with the samples.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@
 
 namespace lotus::analyzer {
 
-// Names what is in no operation.
+// The name for samples outside of all operations.
 inline constexpr std::string_view kOutsideOps = "(outside operations)";
 
-// What of a trace is wanted.
+// A filter: the part of a trace that is wanted.
 struct ProfileFilter {
   std::optional<std::string> op;        // name of an operation, or kOutsideOps
   std::optional<std::uint64_t> worker;  // id of a DataLoader worker
 };
 
-// An operation in all processes. Of a runner, as of no operation: name empty.
+// An operation in all processes. The name is empty for runners and outside of all operations.
 struct OpKey {
   OpRole role = OpRole::transform;
   std::string name, qualified;
@@ -43,7 +43,7 @@ struct OpKey {
 
 using EntryPoints = std::map<std::pair<std::string, std::string>, EntryPoint>;  // by name and library
 
-// What was sampled in one stack, by whether the stack reaches up to the operation.
+// The samples of one stack: those whose stack reaches up to the operation, and those where it was cut off.
 struct StackTally {
   Tally whole, cut;
 
@@ -57,16 +57,16 @@ struct StackTally {
 struct OpProfile {
   Tally all;
   std::uint64_t on_behalf = 0;  // samples of helping threads, which have no operations of their own
-  std::uint64_t cut = 0;        // whose stack does not reach up to the operation
+  std::uint64_t cut = 0;        // samples whose stack does not reach up to the operation
   std::unordered_map<std::uint64_t, StackTally> stacks;  // by id
   std::uint64_t calls = 0;                               // that ended
   std::uint64_t calls_with_operators = 0;                // of these: PyTorch's operators were counted inside
-  double wall_ns = 0;                                    // of all
-  double wall_with_operators_ns = 0;                     // of these
-  EntryPoints entry_points;  // called by the operation itself, not by nested ones …
-  EntryPoints operators;     // … and PyTorch's operators, in these calls
+  double wall_ns = 0;                                    // of `calls`
+  double wall_with_operators_ns = 0;                     // of `calls_with_operators`
+  EntryPoints entry_points;                              // called by the operation itself, not by nested ones
+  EntryPoints operators;  // PyTorch's operators, in `calls_with_operators` only
 
-  // Both, with the operators taken for all calls.
+  // Entry points and operators, the latter scaled to all calls.
   EntryPoints all_entry_points() const;
 };
 
@@ -93,7 +93,7 @@ class Profile : public Visitor {
   // After the visit.
   SamplingFacts facts(const Reading& reading) const;
   const std::map<OpKey, OpProfile>& ops() const { return ops_; }
-  // Names of all operations, wanted or not, and kOutsideOps if something is in none; ids of all workers.
+  // Names of all operations, wanted or not, and kOutsideOps if there are samples outside; ids of all workers.
   const std::set<std::string>& op_names() const { return op_names_; }
   std::set<std::uint64_t> worker_ids() const;
 

@@ -1,4 +1,4 @@
-// CPU time as samples saw it.
+// CPU time estimated from samples.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace lotus::analyzer {
 
 struct Tally {
   std::uint64_t samples = 0;
-  double cpu_ns = 0;   // that they stand for
+  double cpu_ns = 0;   // that the samples stand for
   double squares = 0;  // Σ cpu_ns² of each sample
 
   void add(double ns) {
@@ -20,8 +20,8 @@ struct Tally {
     cpu_ns += other.cpu_ns;
     squares += other.squares;
   }
-  // Samples of equal weight that would be as certain (Kish's effective sample size): fewer than `samples`
-  // where some stand for several periods.
+  // The number of samples of equal weight with the same certainty (Kish's effective sample size). Fewer than
+  // `samples` if some stand for several periods.
   double effective() const { return squares > 0 ? cpu_ns * cpu_ns / squares : 0; }
 };
 

@@ -1,4 +1,4 @@
-// How long what makes batches could have run and had no core.
+// The time that fetches wait for a core: runnable, but not running.
 #pragma once
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 
 namespace lotus::analyzer {
 
-// Of the time of fetches: waiting for a core is worth a word from here on.
+// From this share of the time of fetches on, waiting for a core is mentioned.
 inline constexpr double kTellsOfCoresPercent = 10;
 
-// Sums over the fetches of which it is known how long they waited for a core, in ns.
+// Sums over the fetches whose wait for a core is known, in ns.
 struct CoreWait {
   double waited = 0, wall = 0;
 
@@ -17,7 +17,7 @@ struct CoreWait {
     waited += core_wait;
     wall += fetch;
   }
-  // Of their time. None: it is known of none.
+  // Percent of their time. None: it is known of no fetch.
   std::optional<double> percent() const {
     return wall > 0 ? std::optional(100 * std::min(1.0, waited / wall)) : std::nullopt;
   }

@@ -1,9 +1,9 @@
 // The CPU time of calls of which only some were measured.
 //
-// Reading a thread's CPU clock is a system call, and there the kernel gives the CPU to whoever waits for it:
-// where several programs compete for the cores, measured calls take longer than the others and compute for
-// less of their time. Calls that took equally long are alike, measured or not: each class of durations is
-// estimated by itself.
+// Reading a thread's CPU clock is a system call, and the kernel may preempt the thread there. So where
+// several programs compete for the cores, measured calls take longer than others and compute for less of
+// their time. But measured and other calls of the same duration are alike, so each class of durations is
+// estimated separately.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ namespace lotus::analyzer {
 
 class CpuTime {
  public:
-  // A call; `cpu_ns`: if it was measured.
+  // Adds a call; `cpu_ns`: none if not measured.
   void add(std::int64_t wall_ns, std::optional<std::uint64_t> cpu_ns);
 
-  // CPU time of all calls, ns, at most their wall time; none: no call was measured. `otherwise`: the share of
-  // a call's time that counts where no call that took as long was measured; none: that of all that were.
+  // CPU time of all calls, ns, at most their wall time; none: no call was measured. `otherwise`: the share to
+  // assume in classes of durations without a measured call; none: the mean share of all measured calls.
   std::optional<double> ns(std::optional<double> otherwise = {}) const;
-  // Wall time of the calls for which `otherwise` counts, ns.
+  // Wall time of the calls in classes without a measured call, ns.
   double unmeasured_wall() const;
   // The same as a share of their wall time, in [0, 1].
   std::optional<double> share() const;

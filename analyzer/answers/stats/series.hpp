@@ -21,7 +21,7 @@ struct Summary {
 
 class Series {
  public:
-  // Up to this many values are kept as they are: percentiles are exact then.
+  // Up to this number of values, all are kept and percentiles are exact.
   static constexpr std::size_t kExact = 1 << 16;
   static constexpr std::int64_t kMost = 10'000'000'000'000'000;
 

@@ -8,11 +8,11 @@
 
 namespace lotus::analyzer {
 
-// `Row` has `ns`, and `first`: the first of its worker, which is kept only where there are not enough others.
+// `Row` has `ns`, and `first`: the first of its worker, which is kept only if there are too few others.
 template <class Row, std::size_t kMost>
 class Slowest {
  public:
-  // Whether such a row would be kept for now: it need not be made if not.
+  // Whether such a row would be kept now. If not, it need not be made.
   template <class Duration>
   bool takes(Duration ns, bool first) const {
     const auto& rows = first ? firsts_ : others_;

@@ -65,7 +65,7 @@ Json by_process_json(const Contents& contents, const std::map<std::uint32_t, std
   return list;
 }
 
-// Processes that are not complete apart from their events.
+// Processes whose first or last frame is missing.
 Json processes_json(const Contents& contents) {
   Json list = Json::array();
   for (const auto& [number, facts] : contents.processes())

@@ -1,4 +1,4 @@
-// What `recover` says: what is in the recovered trace, and what is gone.
+// The report of `recover`: the contents of the recovered trace, and the losses.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

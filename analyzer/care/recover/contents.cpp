@@ -30,8 +30,8 @@ bool is_frame_at(const Source& source, std::uint64_t offset) {
          header.check == frame_check(header);
 }
 
-// The clock of a trace from how fast it ran: the monotonic one runs 2^shift ns a tick, whatever else is a
-// TSC.
+// The clock of a trace, derived from its rate: the monotonic clock has 2^shift ns a tick; any other rate is
+// that of a TSC.
 void guess_clock(FileHeader& header, const ClockPair& first, const ClockPair& last) {
   header.clock_source = ClockSource::tsc;
   header.tick_shift = kTickShift;
@@ -57,7 +57,7 @@ Contents::Contents(const Source& source) : inspector_(source) {
   settle();
 }
 
-// Where the frames begin. A header that is not sound is made anew from what the frames say.
+// The offset of the first frame. A damaged file header is rebuilt from the frames.
 std::uint64_t Contents::read_header(const Source& source) {
   try {
     header_ = read_file_header(source);
@@ -131,7 +131,7 @@ void Contents::take_process(const Frame& frame, const Inspected& found) {
   add_pair(process.created);
 }
 
-// A process whose own frame is gone may have said who it is among its definitions.
+// If a process's own frame is lost, its definitions may identify the process.
 void Contents::name_process(const Frame& frame, const Inspected& found) {
   ProcessFacts& facts = processes_[frame.header.process];
   const std::uint8_t* in = found.body.data();

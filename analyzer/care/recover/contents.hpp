@@ -1,4 +1,4 @@
-// What a damaged trace still holds, found by going through all of its bytes once.
+// The readable contents of a damaged trace, found by reading all of its bytes once.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace lotus::analyzer {
 // A frame that goes into the recovered trace.
 struct Kept {
   std::uint64_t offset = 0;      // of its header in the damaged file
-  std::uint64_t lost_here = 0;   // events that are gone between it and the chunk before
-  std::uint32_t body_bytes = 0;  // that can be used
+  std::uint64_t lost_here = 0;   // events lost between it and the chunk before
+  std::uint32_t body_bytes = 0;  // usable bytes
   std::uint32_t events = 0;      // in them
 };
 
@@ -32,13 +32,13 @@ struct ProcessFacts {
 
 class Contents {
  public:
-  // Reads all of `source`. Throws Unusable where there is nothing of a trace in it.
+  // Reads all of `source`. Throws Unusable if it contains no part of a trace.
   explicit Contents(const Source& source);
 
   const FileHeader& header() const { return header_; }
   bool header_damaged() const { return header_damaged_; }
   bool has_schema() const { return has_schema_; }
-  // The trace's own; where it is gone, ours.
+  // The trace's own; if that is lost, this program's.
   const FileSchema& schema() const { return inspector_.schema(); }
   bool has_index() const { return has_index_; }
   const std::optional<TrailerFrame>& trailer() const { return trailer_; }

@@ -13,9 +13,9 @@ namespace lotus::analyzer {
 
 struct Inspected {
   bool usable = false;
-  std::string problem;                 // why it is not usable, or not to its end
-  std::span<const std::uint8_t> body;  // what can be used of it; valid until the next frame is inspected
-  bool whole = false;                  // that is all of it
+  std::string problem;                 // why all or the end of it is unusable
+  std::span<const std::uint8_t> body;  // the usable part; valid until the next frame is inspected
+  bool whole = false;                  // all of it is usable
   std::uint64_t events = 0;            // records in it; without those that repeat open spans
   std::uint64_t last_ticks = 0;        // of the last record
 };
@@ -25,8 +25,8 @@ class Inspector {
   // `source` outlives it.
   explicit Inspector(const Source& source) : payload_(source) {}
 
-  // Takes over a schema frame. A trace has one schema for all its records, wherever its frame lies: first all
-  // that there are, then inspect().
+  // Reads a schema frame. The schema holds for all records of a trace, wherever its frame is: so pass all
+  // schema frames before the first call of inspect().
   void learn(const Frame& frame);
   // Reads the frame's payload and all its records.
   Inspected inspect(const Frame& frame);

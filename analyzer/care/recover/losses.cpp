@@ -13,7 +13,7 @@ IndexEntry Losses::entry_of(const FrameHeader& header) {
   return {0, header.base_ticks, header.process, header.stream, header.events, header.type, {}};
 }
 
-// Not the offset: where bytes were taken out, what stands behind them has another one now.
+// The offset is no part of the key: frames behind missing bytes have moved.
 Losses::Key Losses::key_of(const IndexEntry& entry) {
   return {entry.type, entry.process, entry.stream, entry.base_ticks, entry.events};
 }
@@ -27,7 +27,7 @@ bool Losses::add_chunk(const FrameHeader& header, std::uint64_t last_ticks, std:
     state.holes.back().to = header.base_ticks;
     state.holes.back().before = nth;
   }
-  // A process that dropped chunks says so in the next one, which then need not be the fault of this file.
+  // A process that dropped chunks counts them in the next one: then the hole need not be damage of this file.
   if (missing > 0) {
     const std::uint64_t from = state.sequence == 0 ? kNotKnown : state.last_ticks;
     const bool own = header.lost_before > 0;
@@ -53,7 +53,8 @@ void Losses::add_index(const IndexEntry* entries, std::size_t count) {
 }
 
 void Losses::settle() {
-  // What is in the index and not kept is gone; of what is not in it, frames with a damaged payload are.
+  // Lost are the frames in the index that were not kept, and the frames with a damaged payload that are not
+  // in the index.
   std::multiset<Key> gone;
   for (const IndexEntry& entry : indexed_) {
     const auto kept = kept_.find(key_of(entry));
@@ -85,8 +86,8 @@ void Losses::add_gone(const IndexEntry& entry) {
   hole.events += entry.events;
 }
 
-// The hole that the chunk of an entry lay in; made where nothing behind it tells of one. Chunks that are
-// missing stay uncounted until as many of them were found in the index.
+// The hole where the chunk of an index entry was; added if no later chunk has shown one. A hole counts as
+// fully counted once all of its chunks were found in the index.
 Hole& Losses::hole_at(StreamState& state, const IndexEntry& entry) {
   const auto found = std::find_if(state.holes.begin(), state.holes.end(), [&](const Hole& hole) {
     const bool begun = hole.from == kNotKnown || hole.from <= entry.base_ticks;

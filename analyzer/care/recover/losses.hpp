@@ -1,5 +1,5 @@
-// What of a damaged trace is gone: from the headers of frames whose payload is damaged, from the numbers of
-// the chunks that are there, and from the index, where that survived.
+// The losses of a damaged trace, found from the headers of frames with a damaged payload, from gaps in the
+// chunks' sequence numbers, and from the index, if that survived.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct StreamKey {
   }
 };
 
-// Chunks that are missing between two that are there.
+// A hole: missing chunks between two present ones.
 struct Hole {
   StreamKey key;
   std::uint64_t from = 0, to = 0;  // ticks; UINT64_MAX: not known
   std::uint64_t chunks = 0;
   std::uint64_t events = 0;
-  bool counted = true;      // `events` is all of them
-  std::size_t before = 0;   // which of the chunks that were added follows it; kNone: none
-  std::uint64_t found = 0;  // chunks of it of which the number of events is known
+  bool counted = true;      // `events` includes all missing chunks
+  std::size_t before = 0;   // number of the chunk that follows it; kNone: none
+  std::uint64_t found = 0;  // missing chunks with a known number of events
   static constexpr std::size_t kNone = SIZE_MAX;
 };
 
@@ -43,10 +43,10 @@ class Losses {
   void add_other(const FrameHeader& header);
   // A frame whose header is right and whose payload is not.
   void add_damaged(const FrameHeader& header) { damaged_.push_back(entry_of(header)); }
-  // What the trace's own index says was there.
+  // Adds the trace's own index.
   void add_index(const IndexEntry* entries, std::size_t count);
 
-  // Once all is added.
+  // Call after everything is added.
   void settle();
   // By stream and time. Losses that the traced processes counted themselves are not among them.
   const std::vector<Hole>& holes() const { return holes_; }

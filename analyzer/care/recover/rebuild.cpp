@@ -37,7 +37,7 @@ class Rebuilder {
     return frame;
   }
 
-  // A process whose frame is gone gets one where it first appears.
+  // A process whose frame is lost gets one before its first other frame.
   void announce(std::uint32_t number, std::size_t nth) {
     const auto found = contents_.processes().find(number);
     if (found == contents_.processes().end() || found->second.has_frame || found->second.first_kept != nth)

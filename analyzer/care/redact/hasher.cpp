@@ -17,7 +17,7 @@ const unsigned char* unsigned_bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// What tells nothing but the kind of a file.
+// Suffixes that reveal only the kind of a file.
 constexpr std::string_view kSuffixes[] = {
     ".arrow", ".avi", ".bin",  ".bmp", ".bz2",  ".csv",  ".dcm",  ".feather",  ".flac",    ".gif",
     ".gz",    ".h5",  ".hdf5", ".jp2", ".jpeg", ".jpg",  ".json", ".jsonl",    ".lmdb",    ".m4a",

@@ -1,4 +1,4 @@
-// Hashes that stand for names: the same for the same name and key, and of no use to who has not the key.
+// Replaces names by keyed hashes: the same for the same name and key, and not reversible without the key.
 #pragma once
 
 #include <sodium.h>
@@ -16,8 +16,8 @@ class Hasher {
 
   // 12 hexadecimal digits of HMAC-SHA-256 (RFC 2104); empty for an empty text.
   std::string text(std::string_view text) const;
-  // Each component by itself, so that what lies in one directory still does. The suffix of a usual kind of
-  // data file stays.
+  // Hashes each component separately, so that files of one directory stay together. Suffixes of common data
+  // files are kept.
   std::string path(std::string_view path);
   // Directories as in path(); the file's own name stays: functions are told apart by their library.
   std::string library(std::string_view path);
@@ -29,8 +29,8 @@ class Hasher {
   std::unordered_map<std::string, std::string> directories_;
 };
 
-// The key in `file`. Empty: the user's own, in $XDG_CONFIG_HOME/lotus/redact.key, which is made at the first
-// time: 32 random bytes that only the user can read. Throws Unusable.
+// The key in `file`. Empty: the user's own, in $XDG_CONFIG_HOME/lotus/redact.key, created at the first use:
+// 32 random bytes that only the user can read. Throws Unusable.
 std::string read_key(const std::string& file);
 
 }  // namespace lotus::analyzer

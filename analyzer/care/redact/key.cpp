@@ -41,7 +41,7 @@ void make_own(const std::string& file) {
     refuse(file, "no random bytes to be had");
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    if (errno == EEXIST) return;  // made at the same moment by somebody else
+    if (errno == EEXIST) return;  // another process created it at the same time
     refuse(file, fmt::format("cannot be made: {}", std::strerror(errno)));
   }
   const bool written = ::write(descriptor, key, sizeof key) == static_cast<ssize_t>(sizeof key);

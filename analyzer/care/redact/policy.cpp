@@ -16,7 +16,7 @@ constexpr Row kRows[] = {
     {"process", "directory", Redaction::path},
     {"process", "host", Redaction::text},
     {"process", "torch", Redaction::keep},
-    {"thread", "name", Redaction::text},  // a thread is called like its program, unless somebody renames it
+    {"thread", "name", Redaction::text},  // by default, the name of the program
     {"op_def", "name", Redaction::keep},
     {"op_def", "qualified", Redaction::keep},
     {"op_def", "file", Redaction::path},

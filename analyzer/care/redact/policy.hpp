@@ -1,4 +1,4 @@
-// Which texts of a trace may be given to others. What is not listed is not.
+// The texts of a trace that may be given to others. Fields that are not listed are redacted.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 namespace lotus::analyzer {
 
 enum class Redaction : std::uint8_t {
-  keep,     // names of code, versions, build ids: what reports are about
+  keep,     // names of code, versions, build ids: reports need them
   path,     // a hash for each component
   library,  // a hash for each directory
   text,     // one hash
 };
 
-// Of a field of a record kind, both by name. `listed`: somebody decided about it.
+// The policy for a field of a record kind, both by name. `listed`: the field is in the table.
 struct Policy {
   Redaction redaction = Redaction::text;
   bool listed = false;

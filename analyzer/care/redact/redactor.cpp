@@ -95,7 +95,7 @@ std::string Redactor::text(const Record& record, std::size_t field) {
   return hasher_.text(record.s[field]);
 }
 
-// Paths are coded against the one before: decoded, hashed as a whole, and coded again.
+// Paths are coded as differences to the path before, so they are decoded, hashed as a whole, and coded again.
 void Redactor::path(const Record& record) {
   const std::uint64_t of_before = field<Kind::path, "shared">(record);
   if (of_before <= path_.size()) path_.resize(of_before);

@@ -1,4 +1,4 @@
-// Copies a trace without what should not be given away.
+// Copies a trace without private names and paths.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Redactor {
  private:
   using Body = std::span<const std::uint8_t>;
   void frame(const Frame& frame, Body body);
-  // Re-encodes records up to the first that is none; true: that was at the end.
+  // Re-encodes records up to the first damaged one. True: all were re-encoded.
   bool records(Body body);
   void record(const Record& record);
   std::string text(const Record& record, std::size_t field);

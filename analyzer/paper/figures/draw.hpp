@@ -1,7 +1,6 @@
-// Drawing, by Matplotlib: the library that papers' figures are made with. Where there is a PyTorch there is a
-// Python, and a chart library of our own, or a browser, would be more to carry along than one Python package
-// to ask for. The scripts lie beside the program (share/lotus/figures) and read only the CSV that stands
-// beside each picture.
+// Draws figures with Matplotlib, the usual library for papers. Users of PyTorch have Python, and one more
+// Python package is less to install than a chart library or a browser. The scripts are installed with the
+// program (share/lotus/figures) and read only the CSV file beside each picture.
 #pragma once
 
 #include <string>

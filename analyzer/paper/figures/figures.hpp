@@ -31,7 +31,7 @@ std::span<const FigureKind> figure_kinds();
 // By number or name; nullptr: there is none.
 const FigureKind* find_figure(std::string_view name);
 
-// Each throws Unusable where the traces do not hold what it shows.
+// Each throws Unusable if the traces lack the data that it shows.
 // 2: what workers and the training process do with the batches of an epoch.
 DataTable timeline_figure(const std::vector<RunData>& runs, const FigureOptions& options);
 // 3: the batch that lay ready for longest before its turn, and those that it waited for.

@@ -1,4 +1,4 @@
-// What figures that compare runs say of each, before what they show.
+// The first columns of figures that compare runs: the configuration of each run.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@ struct Read {
   LineKind kind;
   std::uint64_t batch;
   Stamp stamp;
-  std::size_t worker = 0, place = 0;  // Preprocessed: whose, and its how-manyth
+  std::size_t worker = 0, place = 0;  // Preprocessed: its worker, and its number in that log
 };
 
 struct Consumption {
@@ -66,8 +66,8 @@ class Joiner {
     for (std::size_t i = 0; i < ends_.size(); ++i) out_.epochs[i].end = ends_[i];
   }
 
-  // Latest first: what an epoch made ahead and never consumed begins when the next one may have begun, but
-  // before that one's batch of the same number.
+  // Latest epoch first: a batch that an epoch prefetched and never consumed may start after the next epoch
+  // began, but before that epoch's batch of the same number.
   BatchRecords run() {
     std::stable_sort(records_.begin(), records_.end(),
                      [](const Read& a, const Read& b) { return a.stamp.start > b.stamp.start; });

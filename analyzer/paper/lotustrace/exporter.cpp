@@ -132,7 +132,7 @@ void Exporter::on_batch(const Batch& batch) {
               clock.between(batch.pin.start, batch.pin.end), clock.ns(batch.pin.end));
 }
 
-// What is written at one time: first what was pinned, then the wait for it, then what followed.
+// The order of lines with the same time: first pinning, then the wait for it, then the later events.
 void Exporter::finish() {
   const auto rank = [](const Written& written) {
     switch (written.line.kind) {

@@ -1,5 +1,4 @@
-// Writes the research system's logs from one of our traces, line for line in the order in which it would
-// have.
+// Writes a trace as logs of the research system, with the lines in the order in which that would write them.
 #pragma once
 
 #include <cstdint>

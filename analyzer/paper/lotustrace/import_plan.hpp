@@ -1,4 +1,4 @@
-// What a trace of some logs will consist of: training processes with loaders and epochs, workers.
+// The plan of an import: the training processes with loaders and epochs, and the workers of the new trace.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lotus::analyzer::lotustrace {
 
-// What the logs do not say; 0: take it from the directory's name, or from the logs.
+// Facts that the user gives; 0: take it from the directory's name, or from the logs.
 struct KnownFacts {
   std::uint64_t batch_size = 0, workers = 0, ranks = 0;
 };

@@ -43,7 +43,7 @@ std::uint64_t Importer::epochs() const {
   return count;
 }
 
-// Epoch by epoch, so that what readers join lies close together.
+// Writes epoch by epoch, so that records of the same batch lie close together.
 void Importer::run() {
   const auto session = plan_.trainings.empty() ? 0 : plan_.trainings.front().pid;
   file_ = std::make_unique<TraceWriter>(pair_of(plan_.first), ClockSource::monotonic, 0, session);
@@ -58,7 +58,7 @@ void Importer::run() {
     write_steps(*training, INT64_MAX);
     write_pins(*training);
   }
-  // What is left: logs without batches, and what a worker did for a batch that it never finished.
+  // The rest: logs without batches, and records of batches that a worker never finished.
   for (auto& list : sources_)
     for (auto& source : list)
       while (fill(*source)) write_block(process_of(source->file.name.pid), *source, {});

@@ -1,4 +1,4 @@
-// What the importer keeps of a process, of a worker's log and of a training process. Private to
+// The importer's state of a process, of a worker's log and of a training process. Private to
 // importer*.cpp.
 #pragma once
 
@@ -33,7 +33,7 @@ struct WrittenProcess {
   bool working = false;                      // a worker loop is open
 };
 
-// What a batch is made for.
+// The epoch that a batch is made for.
 struct FetchPurpose {
   std::uint64_t iterator = 0, reset = 0;  // iterator 0: the batch is a worker's own
   std::int64_t until = INT64_MAX;         // the training process, which makes it itself, waits no longer

@@ -135,7 +135,7 @@ bool LogReader::read_line() {
   return true;
 }
 
-// The middle one of some lines from all over the file. Leaves the file at its beginning.
+// The median start of some lines that are spread over the file. Leaves the file at its beginning.
 std::optional<std::int64_t> LogReader::typical_start() {
   constexpr long kLooks = 9;
   std::fseek(input_, 0, SEEK_END);

@@ -20,7 +20,7 @@ struct LogName {
 // None: not the name of a log.
 std::optional<LogName> parse_log_name(std::string_view name);
 
-// What a directory's name says of the runs in it. 0: nothing.
+// The configuration in the name of a directory of runs. 0: not in the name.
 struct Configuration {
   std::string name;  // of the directory
   std::uint64_t batch_size = 0, ranks = 0, workers = 0;

@@ -17,7 +17,7 @@ struct Stay {
   bool waited, consumed;
 };
 
-// What does not fit and is left out, by line.
+// Records that contradict others and are left out, by line.
 using Problems = std::map<std::uint64_t, std::string>;
 
 std::vector<Stay> stays_of(const LoggedEpoch& epoch, Problems& problems) {

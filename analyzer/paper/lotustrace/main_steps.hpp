@@ -1,4 +1,4 @@
-// What the training process did, step by step, as its log tells it.
+// The steps of the training process, from its log.
 #pragma once
 
 #include <cstdint>

@@ -12,9 +12,9 @@ namespace lotus::analyzer {
 // Reads a table with a heading, separated by commas, tabs or semicolons, as VTune and uProf export it.
 // Columns by their heading: the first that begins with "function" or "symbol"; optional "module" or
 // "library"; all others are counters. A counter whose heading or values hold "%" is a share of the function's
-// clockticks. CPU time is taken in seconds (values may say s, ms or us). Empty cells are left out. So are,
-// and `say` gets a sentence of each, columns that cannot be split over operations: ratios (CPI, a rate), and
-// shares where the table has no clockticks. Throws Unusable, naming file and line.
+// clockticks. CPU time is taken in seconds (values may say s, ms or us). Empty cells are left out. Columns
+// that cannot be split over operations are left out too, and `say` gets a sentence for each: ratios (CPI, a
+// rate), and shares if the table has no clockticks. Throws Unusable, naming file and line.
 std::vector<Counter> read_counters(const std::string& path,
                                    const std::function<void(const std::string&)>& say);
 

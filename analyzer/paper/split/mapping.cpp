@@ -22,7 +22,7 @@ constexpr const char* kForm =
   throw Unusable(fmt::format("{}: {}; expected {}", escaped(path), what, kForm));
 }
 
-// Objects of this kind copy their values when they grow, calling themselves for each bracket in them.
+// Ordered objects copy their values when they grow, and that recurses at each bracket.
 constexpr int kDeepest = 100;
 
 Json parse(const std::string& path) {

@@ -1,4 +1,4 @@
-// Tables of batches, and of what tools see.
+// Tables of batches, and of the abilities of profilers.
 #include "paper/tables/tables.hpp"
 #include "text/json_number.hpp"
 
@@ -13,7 +13,7 @@ void add_batches(DataTable& table, const std::string& label, const Series& serie
              (s.p75 - s.p25) / 1e6});
 }
 
-// What published comparisons say of the others.
+// The other profilers, by published comparisons.
 struct Tool {
   const char* name;
   bool epoch, batch, interaction, wait, delay;

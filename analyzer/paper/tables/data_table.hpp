@@ -9,8 +9,8 @@
 
 namespace lotus::analyzer {
 
-// How people read a column. `function`: a function's name, which is long only in CSV and JSON. `ms` and
-// `seconds`: in these units in CSV and JSON.
+// The format of a column. `function`: a function's name, shortened in text for people. `ms` and `seconds`: in
+// these units in CSV and JSON.
 enum class Unit { text, function, count, ms, seconds, percent, number };
 
 struct DataColumn {

@@ -196,7 +196,7 @@ std::string label_of(const RunData& run) {
 RunData read_run(const std::string& path) {
   auto trace = std::make_shared<Trace>(path);
   RunData run;
-  Collector collector;
+  FindingsCollector collector;
   Rows rows;
   Profile profile(*trace);
   Fan fan({&collector, &rows, &profile});

@@ -1,4 +1,4 @@
-// All that tables and figures need of one trace.
+// The data of one trace that tables and figures need.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lotus::analyzer {
 
-// What a run was made with: of the loader that handed out most batches.
+// The configuration of a run: that of the loader that handed out most batches.
 struct RunConfiguration {
   std::string label;                          // of several runs, each has its own
   std::string file;                           // of the trace

@@ -13,20 +13,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Made of another trace, for others.
+// A copy of another trace, made by `redact` or `recover`.
 bool is_copy(const fs::path& path) {
   const fs::path kind = path.stem().extension();
   return kind == ".recovered" || kind == ".redacted";
 }
 
-// Also x.lotus.1, to which a collector turns where somebody else's x.lotus stands.
+// Also x.lotus.1, which a collector writes if x.lotus belongs to something else.
 bool is_trace(const fs::path& path) {
   const std::string kind = path.extension().string();
   const bool number = kind.size() > 1 && kind.find_first_not_of("0123456789", 1) == std::string::npos;
   return kind == kTraceSuffix || (number && path.stem().extension() == kTraceSuffix);
 }
 
-// Copies only where there is nothing else.
+// Copies are chosen only if there are no other traces.
 std::string newest_here() {
   std::string newest;
   fs::file_time_type latest{};

@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5s;
-constexpr auto kSilence = 500ms;  // then it is said why nothing happens
+constexpr auto kSilence = 500ms;  // after this, a message says what is waited for
 constexpr auto kPause = 20ms;
 
 // In clock ticks after boot; empty: there is no such process.
@@ -47,7 +47,7 @@ bool program_runs(const std::string& path) {
 
 bool is_being_written(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return false;  // said when it is opened to be read
+  if (file < 0) return false;  // reported when it is opened for reading
   const bool held = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(file);
   return held;

@@ -15,7 +15,7 @@
 namespace lotus::analyzer {
 namespace {
 
-// On stderr, once for each file: what any number that is printed may lack.
+// Warns on stderr, once for each file, of the parts that are missing in all printed numbers.
 void tell_what_is_missing(const Trace& trace, const Reading& reading) {
   static std::set<std::string> told;
   const std::uint64_t damaged = trace.damage.bytes + reading.damage.bytes;

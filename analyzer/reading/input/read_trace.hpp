@@ -7,8 +7,8 @@
 
 namespace lotus::analyzer {
 
-// Streams the trace through the model, with progress on a terminal. Says on stderr, once for each file, what
-// is missing of it, unless `quiet`.
+// Reads the trace through the model, with progress on a terminal. Unless `quiet`, warns on stderr, once for
+// each file, of missing parts.
 Reading read_trace(Trace& trace, Visitor& visitor, bool quiet = false);
 
 }  // namespace lotus::analyzer

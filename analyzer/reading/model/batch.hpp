@@ -51,7 +51,7 @@ struct Batch {
   bool inline_fetch = false;  // fetched by the training process itself (num_workers=0)
   bool out_of_order = false;  // arrived before the batch that training waited for
   bool failed = false;        // consuming it raised
-  bool lingering = false;     // fetched and consumed; the table keeps it for records that come late
+  bool lingering = false;     // fetched and consumed; kept for records that come late
   Fetched fetched = Fetched::unknown;
   Interval fetch, put, serialize, send, deserialize, pin;
   Interval wait;                         // T2; out of order: start is its arrival, and it lasts kOutOfOrderNs
@@ -64,11 +64,11 @@ struct Batch {
   std::uint64_t samples = 0;
 
   bool waited() const { return out_of_order || wait.known(); }
-  // Counts as a batch: it was made (or its making raised), or training got it.
+  // Whether this counts as a batch: it was fetched (successfully or not), or training got it.
   bool real() const { return fetched == Fetched::made || fetched == Fetched::failed || consumed != kUnknown; }
 };
 
-// The wait of a batch that arrived out of order is this literal, as in the research system.
+// The wait of a batch that arrived out of order has this fixed length, as in the research system.
 inline constexpr std::int64_t kOutOfOrderNs = 1000;
 
 // How long training waited for a batch of which waited() holds.
@@ -76,7 +76,7 @@ inline std::int64_t wait_ns(const Batch& batch, const ClockMap& clock) {
   return batch.out_of_order ? kOutOfOrderNs : clock.between(batch.wait.start, batch.wait.end);
 }
 
-// What a stream knows of batches between its records.
+// The state of a stream that joins its records about batches.
 struct BatchProgress {
   struct Received {
     std::uint64_t at = 0;

@@ -91,7 +91,7 @@ void BatchTable::on_transfer(const Stream& stream, const Span& span) {
   const std::uint64_t number = common_field<"batch", Kind::put, Kind::serialize, Kind::send>(span.data);
   std::uint64_t reset = stream.batches.fetch_reset;
   const auto& of = stream.process->worker_of;
-  // The feeder thread does not fetch: which epoch it serves follows from the time.
+  // The feeder thread does not fetch, so its epoch is derived from the time.
   if (span.kind() != Kind::put) reset = of ? of->training->reset_at(of->iterator, span.data.start) : 0;
   Batch& batch = row(worker_key(stream, reset, number));
   if (span.kind() == Kind::put) batch.put = interval(span);
@@ -128,7 +128,7 @@ void BatchTable::on_consume(Stream& stream, const Span& span) {
   update(batch);
 }
 
-// What was received in this wait and not consumed by its end came before its turn.
+// Batches received in this wait but not consumed at its end came out of order.
 void BatchTable::on_wait(Stream& stream, const Span& span) {
   for (const auto& [key, received] : stream.batches.received) {
     Batch& batch = row(key);
@@ -176,7 +176,7 @@ void BatchTable::on_received(Stream& stream, const Record& record, std::uint64_t
   batch.outstanding = field<Kind::received, "outstanding">(record);
   if (stream.batches.deserialize.known()) batch.deserialize = stream.batches.deserialize;
   stream.batches.deserialize = {};
-  // Outside of a wait nobody waits for it: leftovers that a new epoch throws away.
+  // Outside of a wait, a received batch is a leftover that a new epoch discards.
   if (enclosing_wait(stream) != nullptr) {
     stream.batches.received[batch.key] = {ticks, kUnknown};
     stream.batches.arriving.push_back(batch.key);
@@ -192,7 +192,8 @@ void BatchTable::on_gap(Stream& stream) {
 
 Batch& BatchTable::row(const BatchKey& key) {
   if (const auto known = rows_.find(key); known != rows_.end()) return known->second;
-  // Before the new row is there: an older one of this key may have left, and its entry be the oldest.
+  // Done before adding the new row: the oldest entry may belong to an earlier row of the same key that has
+  // left.
   while (arrived_.size() >= kMostPending || (!arrived_.empty() && !rows_.contains(arrived_.front()))) {
     const BatchKey oldest = arrived_.front();
     arrived_.pop_front();

@@ -13,16 +13,16 @@ namespace lotus::analyzer {
 
 class Visitor;
 
-// Whether training itself, and no worker, makes the batch of a `fetch` span.
+// Whether the training process itself, and no worker, makes the batch of a `fetch` span.
 inline bool is_by_training(const OpenSpan& fetch) { return field<Kind::fetch, "iterator">(fetch) != 0; }
 // The batch that a `fetch` span of the stream makes.
 BatchKey key_of_fetch(const Stream& stream, const OpenSpan& fetch);
 
 class BatchTable {
  public:
-  // Batches that were fetched and consumed wait for records about their transfer until this many do.
+  // At most this number of fetched and consumed batches wait for records about their transfer.
   static constexpr std::size_t kLinger = 1 << 14;
-  // Batches in all of which something is missing, before the oldest is given up on.
+  // At most this number of incomplete batches are kept; then the oldest is shown as it is.
   static constexpr std::size_t kMostPending = 1 << 17;
 
   explicit BatchTable(Visitor& visitor) : visitor_(visitor) {}
@@ -30,7 +30,7 @@ class BatchTable {
   void on_span(Stream& stream, const Span& span);
   void on_point(Stream& stream, const Record& record, std::uint64_t ticks);
   void on_gap(Stream& stream);
-  // Hands out what is left.
+  // Shows the remaining batches.
   void finish();
 
  private:

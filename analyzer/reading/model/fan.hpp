@@ -7,7 +7,7 @@
 
 namespace lotus::analyzer {
 
-// Those that want records of every kind are not among them.
+// Visitors with wants_records() are not supported.
 class Fan : public Visitor {
  public:
   // All outlive it.

@@ -15,7 +15,7 @@ inline bool is_file_hook(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// Of these, the ones whose bytes are mapped, and read when they are touched.
+// Of these, the ones whose bytes are mapped; pages are read only when they are touched.
 inline bool maps_file(std::string_view name) { return name == "mmap" || name == "mmap64"; }
 
 }  // namespace lotus::analyzer

@@ -1,4 +1,4 @@
-// What the calls of an iterator's __next__ tell about training.
+// Training loops, derived from the calls of an iterator's __next__.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@ inline IterationKey iteration_of(const Span& next) {
           field<Kind::next, "reset">(next.data)};
 }
 
-// The calls of one epoch. Where records of its thread are missing, nothing is known of the time between the
-// last call before the gap and the first one behind it: that is neither a step nor a part of the loop.
+// The calls of one epoch. If records of its thread are missing, the time from the last call before the gap to
+// the first one behind it counts neither as a step nor as a part of the loop.
 struct Iteration {
   std::uint64_t first = kUnknown, last = 0;  // ticks: the first call's start, the last one's end
   std::uint64_t missing = 0;                 // ticks between them that lie in gaps
   bool stepping = false;                     // the last call gave a batch: training runs
 
-  // Takes one more call in. Returns what training did before it: it runs from the end of a call that gave a
-  // batch to the start of the following one.
+  // Adds a call. Returns the training step before it: from the end of a call that gave a batch to the start
+  // of the following call.
   std::optional<Interval> add(const Span& next) {
     const bool gap = stream_ == &next.stream && gaps_ != next.stream.gaps;
     stream_ = &next.stream;
@@ -40,7 +40,7 @@ struct Iteration {
     return step;
   }
 
-  // How long the loop lasted as far as it was recorded.
+  // The length of the recorded part of the loop.
   std::uint64_t ticks() const {
     const std::uint64_t whole = Interval{first, last}.ticks();
     return whole > missing ? whole - missing : 0;
@@ -51,8 +51,7 @@ struct Iteration {
   std::uint64_t gaps_ = 0;
 };
 
-// When training asked for the epoch: the call of __iter__, where it was recorded, else the first of __next__.
-// Ticks.
+// The start of the epoch in ticks: the call of __iter__ if it was recorded, else the first call of __next__.
 inline std::uint64_t begin_of(const IterationKey& key, const Iteration& iteration) {
   const auto& [training, iterator, reset] = key;
   const Epoch* epoch = training->epoch_of(iterator, reset);

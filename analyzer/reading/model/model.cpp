@@ -222,7 +222,7 @@ bool Model::apply(Stream& stream, const Record& record, std::uint64_t ticks) {
       if (understood) spans_.point(stream, record, ticks);
       return true;
     case Shape::definition:
-      return true;  // does not belong into a chunk, and harms nothing there
+      return true;  // does not belong in a chunk, but does no harm
   }
   return true;
 }

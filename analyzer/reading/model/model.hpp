@@ -1,5 +1,5 @@
-// The one place where records get their meaning: turns the chunks of a trace into spans, samples and
-// batches and shows them to a visitor.
+// The only place that interprets records: turns the chunks of a trace into spans, samples and batches and
+// shows them to a visitor.
 #pragma once
 
 #include <cstdint>

@@ -12,13 +12,14 @@
 namespace lotus::analyzer {
 
 // Numbers all batches of a trace 0, 1, 2 … in order of training process, iterator, reset and PyTorch's own
-// index. Let it visit the trace once, then call settle(), then ask. Needs about a byte per batch.
+// index. Show it the whole trace, call settle(), then of() may be called. Needs about a byte per
+// batch.
 class Numbering : public Visitor {
  public:
   void on_batch(const Batch& batch) override;
   void settle();
 
-  // The number of a batch; none for one that it did not see.
+  // The number of a batch; none if the batch was not visited.
   std::optional<std::uint64_t> of(const BatchKey& key) const;
 
  private:

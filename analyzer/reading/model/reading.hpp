@@ -1,4 +1,4 @@
-// What reading the chunks of a trace brought to light.
+// Counts and problems found while the chunks of a trace were read.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Spans and streams: what the records of a thread amount to.
+// Spans and streams, built from the records of threads.
 #pragma once
 
 #include <array>
@@ -34,13 +34,13 @@ struct OpenSpan {
   std::uint64_t start = 0;
   std::uint64_t cpu_ns = 0;               // if has_cpu
   std::uint64_t core_wait_ns = kUnknown;  // fetch: how long it waited for a core
-  std::uint64_t op_ticks = 0;             // of the ops directly inside it, runners looked through
+  std::uint64_t op_ticks = 0;             // of the ops directly inside it, runners skipped
   std::uint64_t bytes = 0;
   std::uint64_t samples = 0;                    // fetch: samples made
   std::uint64_t process_cpu_before = kUnknown;  // next: CPU time of the process at its start and end, ns
   std::uint64_t process_cpu_after = kUnknown;
   const Op* op = nullptr;         // op: itself; sample: the op that took most of it, nested ones subtracted
-  std::uint64_t worst_ticks = 0;  // sample: what that op took
+  std::uint64_t worst_ticks = 0;  // sample: time of that op
   std::array<std::uint64_t, kMaxSpanFields> fields{};  // as in the kind's row, signed ones cast to unsigned
 };
 
@@ -82,16 +82,16 @@ struct Span {
 
   Kind kind() const { return data.kind; }
   std::uint64_t ticks() const { return end > data.start ? end - data.start : 0; }
-  // Ticks without those of the ops directly inside it.
+  // Self time: ticks without those of the ops directly inside it.
   std::uint64_t self_ticks() const { return ticks() > data.op_ticks ? ticks() - data.op_ticks : 0; }
   bool is_op() const { return kind() == Kind::op && data.op->role != OpRole::runner; }
   std::optional<std::uint64_t> cpu_ns() const {
     return data.has_cpu ? std::optional(data.cpu_ns) : std::nullopt;
   }
-  // For a sample: the first that its worker makes finds nothing ready: it imports modules and fills caches.
+  // For a sample: whether it is the first of its worker. That one is slow: it imports modules and fills
+  // caches.
   bool is_workers_first() const { return stream.samples == 0 && stream.process->worker_of.has_value(); }
-  // Whether PyTorch's operators are counted here. Where they would cost too much, they are in some batches
-  // only.
+  // Whether PyTorch's operators are counted here. If counting costs too much, only some batches have it.
   bool counts_operators() const {
     return data.fetch == kNoSpan || !stream.stack[static_cast<std::size_t>(data.fetch)].no_operators;
   }

@@ -42,7 +42,7 @@ void SpanBuilder::leave(Stream& stream, Ended ended, std::uint64_t ticks) {
   stack.pop_back();
 }
 
-// Ops inside ops count for the outer one's self time; runners are looked through.
+// Adds an op's time to its parent's inner time, which is no self time; runners are skipped.
 void SpanBuilder::account_op(Stream& stream, const Span& span, OpenSpan* parent) {
   const bool counts = span.data.op->role != OpRole::runner;
   if (parent != nullptr) parent->op_ticks += counts ? span.ticks() : span.data.op_ticks;
@@ -105,8 +105,8 @@ void SpanBuilder::take_path(Stream& stream, const Record& record) {
   std::string& path = stream.chunk_path;
   const std::uint64_t shared = field<Kind::path, "shared">(record);
   const std::string_view suffix = field<Kind::path, "suffix">(record);
-  if (shared > path.size()) return;  // the path that it builds on is not in this chunk: unknown
-  if (shared + suffix.size() > kMaxStringInRecord) return path.clear();  // nobody writes such a path
+  if (shared > path.size()) return;  // the path that it shares a prefix with is not in this chunk
+  if (shared + suffix.size() > kMaxStringInRecord) return path.clear();  // no writer makes such a path
   path.resize(shared);
   path.append(suffix);
   const std::int32_t sample = stream.stack.empty() ? kNoSpan : stream.stack.back().sample;

@@ -33,7 +33,7 @@ class SpanBuilder {
   bool reopen(Stream& stream, const Record& record, std::uint64_t ticks);
   void end_rebuild(Stream& stream);
 
-  // The trace ended: shows what is still open in `stream`.
+  // The trace ended: shows the open spans of `stream`.
   void abandon(Stream& stream);
   // After all streams were abandoned: shows the batches that are still incomplete.
   void finish() { batches_.finish(); }

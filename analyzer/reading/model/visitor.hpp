@@ -1,8 +1,8 @@
-// What a view of a trace gets to see, while the trace streams by.
+// The interface of those who read a trace: called for each span, point and batch while the trace is read.
 //
 // Streams are read chunk by chunk as they lie in the file: the calls for one stream come in order of time,
-// those for different streams are interleaved chunk-wise. Nothing that is passed outlives the call, but for
-// processes, ops and loaders, which live as long as the Trace.
+// those for different streams are interleaved chunk by chunk. Arguments are valid during the call only,
+// except processes, ops and loaders, which live as long as the Trace.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Visitor {
   Visitor& operator=(const Visitor&) = delete;
   virtual ~Visitor() = default;
 
-  // Every record, before what it amounts to; only called where wants_records() is true (slower).
+  // Every record, before the calls that follow from it. Only called if wants_records() is true (slower).
   virtual bool wants_records() const { return false; }
   virtual void on_record(const Stream&, const RecordAt&) {}
   virtual void on_definition(const Process&, const Record&, std::uint64_t /*ticks*/) {}
@@ -39,12 +39,12 @@ class Visitor {
 
   // A span ended. A sample's path is span.stream.sample_path if span.data.has_path.
   virtual void on_span(const Span&) {}
-  // A point that describes an instant, or the innermost open span, stream.stack.back(): of any kind that is
-  // understood, but for those that are told otherwise, in OpenSpan, by on_native() or by on_stack_sample().
+  // A point that describes an instant or the innermost open span, stream.stack.back(). Not called for kinds
+  // that are passed in other ways: in OpenSpan, by on_native() or by on_stack_sample().
   virtual void on_point(const Stream&, const Record&, std::uint64_t /*ticks*/) {}
-  // What a native entry point did inside the innermost open span, stream.stack.back(), in a record `native`.
+  // A record `native`: the calls of a native entry point inside the innermost open span, stream.stack.back().
   virtual void on_native(const Stream&, const Record&) {}
-  // All is known of a batch that will become known. Only batches that are real().
+  // A batch is complete, or no more of its records will come. Only batches that are real().
   virtual void on_batch(const Batch&) {}
   // Records are missing before `ticks`.
   virtual void on_gap(const Stream&, std::uint64_t /*lost_records*/, std::uint64_t /*ticks*/) {}

@@ -222,7 +222,7 @@ std::uint64_t Catalog::missing_workers() const {
   return static_cast<std::uint64_t>(std::count_if(processes_.begin(), processes_.end(), missing));
 }
 
-// Of the links to a process's pid, which others may have had before it, the one nearest to its birth.
+// The link to a process's pid that is nearest in time to its start: others may have had the pid before.
 const Catalog::Link* Catalog::nearest_link(const Process& process) const {
   const auto found = links_.find(process.pid);
   if (found == links_.end()) return nullptr;

@@ -1,4 +1,4 @@
-// What the definitions of a trace say: processes, threads, ops, loaders, iterators, epochs.
+// The definitions of a trace: processes, threads, ops, loaders, iterators, epochs.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Loader {
   bool pin_memory = false, persistent = false, in_order = true;
   std::string dataset;
   std::int64_t length = -1;  // of the dataset; negative: unknown
-  std::uint64_t made = 1;    // more than once: anew for each epoch or evaluation, see preload/pipeline/iterators.hpp
+  std::uint64_t made = 1;    // times it was created, see preload/pipeline/iterators.hpp
 
   // Over epochs.
   bool keeps_workers() const { return persistent && made <= 1; }
@@ -47,8 +47,8 @@ struct Thread {
   std::string name;
 };
 
-// Ops by the id that a process gave them. Ids are small and dense, unless a file is damaged or made to harm:
-// the memory that is needed follows the number of ids, not their size.
+// Ops by the id that a process gave them. Ids are small and dense unless a file is damaged or crafted, so
+// memory grows with the number of ids, not with their values.
 class OpTable {
  public:
   const Op*& slot(std::uint64_t id) {
@@ -134,12 +134,13 @@ struct Process {
   std::map<std::uint64_t, std::uint64_t> iterators;                 // iterator → loader
   std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
 
-  // Whether the file has the records of a thread up to `ticks`; of one that records nothing, those of others.
+  // Whether the file has the records of a thread up to `ticks`. For a thread without records, the others'
+  // count.
   bool has_records_until(std::uint64_t tid, std::uint64_t ticks) const;
-  // nullptr: no definition says it.
+  // nullptr: there is no definition.
   const Loader* loader_of(std::uint64_t iterator) const;
   const Epoch* epoch_of(std::uint64_t iterator, std::uint64_t reset) const;
-  // The same for those who need a number: 0, and the reset, where no definition says it.
+  // The same as numbers; without a definition: 0, and the reset.
   std::uint64_t loader_id_of(std::uint64_t iterator) const;
   std::uint64_t epoch_number_of(std::uint64_t iterator, std::uint64_t reset) const;
   // The reset of `iterator` that was current at `ticks`; after settle().
@@ -149,7 +150,7 @@ struct Process {
 
  private:
   struct Begun {
-    std::uint64_t ticks, reset;  // ticks: when the last of the resets up to this one had begun
+    std::uint64_t ticks, reset;  // ticks: the latest begin of the resets up to this one
   };
   std::map<std::uint64_t, std::vector<Begun>> begun_;  // by iterator
 };
@@ -158,24 +159,24 @@ class Catalog {
  public:
   Imported imported;
 
-  // The process of a number; made when it was not known (its frame may be lost). 0: none of the traced ones,
-  // but what the collector's own definitions belong to.
+  // The process of a number; added if it is not known (its frame may be lost). Number 0 is no traced process:
+  // the collector's own definitions belong to it.
   Process& process(std::uint32_t number);
-  // Ids without a definition that get an op each; no program has as many.
+  // At most this number of ids without a definition get an op of their own; no program has as many.
   static constexpr std::size_t kMostLostNames = 1024;
 
-  // The op of an id; one that says what is missing when its definition is lost. Beyond kMostLostNames such
-  // ids share one.
+  // The op of an id. If its definition is lost, an op whose name says so; beyond kMostLostNames, such ids
+  // share one.
   const Op& op(Process& process, std::uint64_t id);
 
-  // Takes over one definition record, made at `ticks` by process `number`.
+  // Adds one definition record, made at `ticks` by process `number`.
   void define(std::uint32_t number, const Record& record, std::uint64_t ticks);
-  // Once all definitions are known: finds out whose workers, and so of which rank, the processes are.
+  // Call after the last definition: finds the training process of each worker, and so its rank.
   void link_workers();
 
-  // Worker processes that a training process started and that recorded nothing, as without shared memory.
+  // Worker processes that a training process started but that recorded nothing (as without shared memory).
   std::uint64_t unrecorded_workers() const;
-  // Those that have begun, but the file ends before their first record.
+  // Worker processes that have begun, but the file ends before their first record.
   std::uint64_t missing_workers() const;
 
   const std::map<std::uint32_t, std::unique_ptr<Process>>& processes() const { return processes_; }

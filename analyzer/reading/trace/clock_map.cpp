@@ -5,7 +5,7 @@
 namespace lotus::analyzer {
 namespace {
 
-// A pair is good to about a microsecond: closer pairs than this would give a rate worse than 0.1 %.
+// A pair is accurate to about a microsecond: the rate from closer pairs than this would be off by over 0.1 %.
 constexpr std::uint64_t kShortestBaselineNs = 1'000'000;
 constexpr double kGuessedTscGhz = 2.5;
 // A clock that is only slewed stays within this of its rate.
@@ -27,8 +27,8 @@ void ClockMap::add(const ClockPair& pair) {
   pairs_.push_back(pair);
 }
 
-// The rate that holds for most of the time: that of the middle one of the intervals between neighbouring
-// pairs, by their lengths. A clock that is set steps in one of them. 0: none is long enough.
+// The median rate of the intervals between neighbouring pairs, weighted by their lengths. A step of the clock
+// affects one interval only. 0: no interval is long enough.
 double ClockMap::usual_rate() {
   struct Stretch {
     double rate, ticks;

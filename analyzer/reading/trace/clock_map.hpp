@@ -22,8 +22,8 @@ class ClockMap {
   std::int64_t ns(std::uint64_t ticks) const {
     return base_ns_ + scaled(static_cast<double>(static_cast<std::int64_t>(ticks - earliest_.ticks)));
   }
-  // ns from one time to a later one; 0 if it is none. Rounded as the times themselves: what touches in ticks
-  // touches in ns.
+  // ns from one time to a later one; 0 if it is not later. The difference of the rounded times, so that spans
+  // that touch in ticks touch in ns.
   std::int64_t between(std::uint64_t start, std::uint64_t end) const {
     return end > start ? std::max<std::int64_t>(0, ns(end) - ns(start)) : 0;
   }
@@ -31,9 +31,9 @@ class ClockMap {
   std::int64_t duration_ns(std::uint64_t ticks) const { return scaled(static_cast<double>(ticks)); }
 
   double ns_per_tick() const { return ns_per_tick_; }
-  // ns between the pairs that the rate comes from; 0: the rate is the clock's nominal one.
+  // ns between the pairs that determine the rate; 0: the rate is the clock's nominal one.
   std::int64_t baseline_ns() const { return baseline_ns_; }
-  // False: no usable pairs for a TSC, whose rate can only be guessed then.
+  // False: there are no usable pairs for a TSC, and its rate is a guess.
   bool calibrated() const { return calibrated_; }
   ClockSource source() const { return source_; }
 

@@ -1,4 +1,4 @@
-// What of a trace could not be read.
+// The parts of a trace that could not be read.
 #pragma once
 
 #include <cstdint>

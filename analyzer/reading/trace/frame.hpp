@@ -19,7 +19,7 @@ struct Frame {
 inline bool holds_records(FrameType type) {
   return type == FrameType::chunk || type == FrameType::definitions || type == FrameType::samples;
 }
-// Size of the structure that a payload begins with; 0 if it is none, or of a type that is not known.
+// Size of the structure at the start of a payload; 0 if there is none, or the frame's type is not known.
 std::size_t structure_bytes(FrameType type);
 
 }  // namespace lotus::analyzer

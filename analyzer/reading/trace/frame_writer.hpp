@@ -1,4 +1,4 @@
-// Writes a trace file frame after frame: how copies of traces are made.
+// Writes a trace file frame by frame; used to copy traces.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class FrameWriter {
   FrameWriter& operator=(const FrameWriter&) = delete;
   ~FrameWriter();
 
-  // A frame whose payload is as `header` says: codec, sizes. Its check is made anew.
+  // A frame whose payload has the codec and sizes in `header`. The check is computed anew.
   void copy(FrameHeader header, Bytes stored);
   // A frame of `body`, compressed; codec and sizes of `header` are filled in.
   void pack(FrameHeader header, Bytes body);

@@ -1,4 +1,4 @@
-// The frames of a trace file, one after the other, also where bytes are damaged or missing.
+// Walks the frames of a trace file, and continues behind damaged or missing bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ class FrameCursor {
   // Walks source's bytes from `begin` to the size that the source had when it was opened.
   FrameCursor(const Source& source, std::uint64_t begin);
 
-  // The next frame whose header is right and whose payload lies inside the file. What stands in
-  // between is counted as damage; false at the end of what can be read.
+  // The next frame with a valid header and a payload inside the file. Bytes before it are counted as damage.
+  // False: there is none.
   bool next(Frame& frame);
 
   std::uint64_t position() const { return position_; }
   const Damage& damage() const { return damage_; }
-  // Where the frame begins that the end of the file cuts off, if it does.
+  // The start of a frame that is cut off by the end of the file, if there is one.
   std::optional<std::uint64_t> cut_off() const { return cut_off_; }
 
  private:

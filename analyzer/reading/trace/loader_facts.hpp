@@ -1,4 +1,4 @@
-// A loader's definition as JSON: the same keys wherever a command tells of it.
+// A loader's definition as JSON, with the same keys in all commands.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -8,8 +8,8 @@
 namespace lotus::analyzer {
 namespace {
 
-// So that a small file cannot keep its reader busy for long. Records that are all the same shrink to a
-// thousandth in the largest chunks that are written; real ones to a tenth.
+// A limit, so that a small crafted file cannot keep its reader busy for long. In the largest chunks,
+// identical records are compressed to a thousandth; real ones to a tenth.
 constexpr std::uint32_t kMostExpansion = 1000;
 constexpr std::uint32_t kAlwaysAllowed = 1u << 16;
 

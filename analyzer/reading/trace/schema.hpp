@@ -17,16 +17,16 @@ class FileSchema {
   // The built-in table.
   FileSchema();
 
-  // Takes over the table of a schema frame's text. False: not one line of it is a row.
+  // Reads the table from the text of a schema frame. False: no line of it is a row.
   bool parse(std::string_view text);
   bool parse(std::span<const std::uint8_t> body) {
     return parse(std::string_view(reinterpret_cast<const char*>(body.data()), body.size()));
   }
 
   const Schema& layout() const { return layout_; }
-  // The record kind means what this program thinks it means (same name and shape, our fields first).
+  // The record kind is the one that this program knows: same name and shape, and its first fields are ours.
   bool understood(Kind kind) const { return understood_[static_cast<std::uint8_t>(kind)]; }
-  // Its fields are exactly ours: the specialised decoder may be used.
+  // Its fields are exactly those of this program's row, so the specialised decoder may be used.
   bool exact(Kind kind) const { return exact_[static_cast<std::uint8_t>(kind)]; }
   const std::string& name(Kind kind) const { return names_[static_cast<std::uint8_t>(kind)]; }
   const std::vector<std::string>& fields(Kind kind) const { return fields_[static_cast<std::uint8_t>(kind)]; }

@@ -1,5 +1,5 @@
-// What the collector's definitions say about sampled stacks: a tree of locations and their names.
-// Grows with the distinct stacks of a trace, not with its samples.
+// The sampled stacks, from the collector's definitions: a tree of locations and their names. Grows with the
+// distinct stacks of a trace, not with its samples.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +29,17 @@ struct Location {
   struct Frame {
     std::uint64_t depth, function, line;  // line: where in the function's file, 0 not known
   };
-  std::vector<Frame> frames;  // innermost inlined function first; empty: nothing named it
+  std::vector<Frame> frames;  // innermost inlined function first; empty: no name
 };
 
 class StackTable {
  public:
-  // Deeper stacks than this are damage, as are rings of parents.
+  // Deeper stacks than this are damage, as are cycles of parents.
   static constexpr std::size_t kMaxDepth = 1024;
-  // More functions than this are inlined nowhere in one place.
+  // More inlined functions than this at one location are damage.
   static constexpr std::size_t kMaxInlined = 1024;
 
-  // Takes over one of the collector's definitions.
+  // Adds one of the collector's definitions.
   void define(const Record& record);
 
   // nullptr where a definition is lost.

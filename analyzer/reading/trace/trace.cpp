@@ -69,7 +69,7 @@ class Survey {
     std::uint64_t ticks = chunk.header.base_ticks;
     Body body;
     Record record;
-    if (payload_.read(chunk, body)) {  // else it is damage, as will be seen when it is read
+    if (payload_.read(chunk, body)) {  // a damaged chunk is reported later, when it is read
       const std::uint8_t* in = body.data();
       const std::uint8_t* const end = in + body.size();
       while (in < end && (in = decode_known(in, end, record, trace_.schema)) != nullptr) ticks += record.dt;

@@ -1,4 +1,4 @@
-// The chunks of one thread of a trace that is made.
+// Writes the chunks of one thread into a trace that is created without a traced program.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class ThreadWriter {
     if (body_.size() >= chunk_bytes_) flush();
   }
 
-  // A path, coded against the chunk's previous one.
+  // A path, coded as its difference to the chunk's previous path.
   void path(std::uint64_t ticks, const std::string& path) {
     if (body_.empty()) begin(ticks);
     std::size_t shared = 0;
@@ -49,7 +49,7 @@ class ThreadWriter {
     body_.clear();
   }
 
-  // Loses the open chunk, as when the ring is full; the next one says so.
+  // Drops the open chunk, as when the ring is full; the next one counts it as lost.
   void drop() {
     const FrameHeader head = take_head();
     lost_ += head.events;

@@ -1,8 +1,8 @@
-// Makes trace files without a traced program: imported ones, generated ones, hand-made ones in tests.
+// Creates trace files without a traced program: for imports, generators and tests.
 //
-// It lives here and not in include/lotus, which may neither allocate nor know zstd. The collector has a
-// writer of its own, for another job: it appends chunks that traced processes compressed, as they are, to a
-// file that must stay whole whatever happens.
+// It is here and not in include/lotus, which must neither allocate nor depend on zstd. The collector has a
+// writer of its own with another purpose: it appends chunks as traced processes compressed them, to a file
+// that must stay readable whatever happens.
 #pragma once
 
 #include <cstdint>

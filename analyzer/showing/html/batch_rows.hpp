@@ -1,5 +1,5 @@
-// The batches and the training loop over time, as the page draws them. Memory is bounded: of more rows than
-// kMost, every second one of each lane goes, again and again.
+// The batches and the training loop over time, as the page draws them. Memory is bounded: each time there are
+// more than kMost rows, every second row of each lane is dropped.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ class BatchRows : public Visitor {
   template <class T>
   struct Kept {
     std::vector<T> rows;
-    std::uint64_t stride = 1;  // every so many are kept
+    std::uint64_t stride = 1;  // one of this number of rows is kept
     std::unordered_map<LaneId, std::uint64_t> seen;
 
     void add(T row);

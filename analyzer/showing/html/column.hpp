@@ -9,8 +9,8 @@ namespace lotus::analyzer {
 
 std::string base64(const std::string& bytes);
 
-// Values as unsigned integers of `Width` bytes; what does not fit becomes the nearest that does, but for the
-// greatest, which says "unknown".
+// Values as unsigned integers of `Width` bytes. Values out of range are clamped; the greatest integer is
+// reserved for "unknown".
 template <unsigned Width>
 class Column {
  public:

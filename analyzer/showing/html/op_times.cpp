@@ -31,14 +31,14 @@ void OpTimes::widen() {
   }
 }
 
-// What lies before the origin is in the first bin.
+// Times before the origin are in the first bin.
 std::size_t OpTimes::bin_of(std::int64_t ns) {
   const std::int64_t after = std::max<std::int64_t>(0, ns - origin_);
   while (after / width_ >= static_cast<std::int64_t>(kBins)) widen();
   return static_cast<std::size_t>(after / width_);
 }
 
-// Own time of a call lies evenly over the call, as far as is known.
+// The own time of a call is spread evenly over the call, since its exact place is not known.
 void OpTimes::spread(Times& times, std::int64_t start, std::int64_t end, double own) {
   if (origin_ == INT64_MAX) origin_ = start;
   const std::size_t last = bin_of(end);  // may widen the bins: first

@@ -65,7 +65,7 @@ void fill_in(Output& out, std::string_view page, Fill fill) {
   }
 }
 
-// The readable names of the functions that have another in this JSON, by that.
+// The short names of those functions in this JSON whose full name differs, by full name.
 Json readable_names(const Json& native) {
   Json names = Json::object();
   const auto add = [&](const std::string& name) {

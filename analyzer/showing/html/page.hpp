@@ -17,10 +17,10 @@
 
 namespace lotus::analyzer {
 
-// Collects, while traces stream by, what the page shows beyond the report; then writes the page.
+// Collects the data that the page shows beyond the report while traces are read; then writes the page.
 class Page {
  public:
-  // What to show a reading of the trace to, besides the report's own collector. The trace outlives the page.
+  // The visitors that must visit the trace, besides the report's own collector. The trace outlives the page.
   std::vector<Visitor*> visitors(const Trace& trace);
   // After that reading.
   void add(const Trace& trace, const Reading& reading);

@@ -1,4 +1,4 @@
-// What was traced, where, and with which versions.
+// Facts about the run: programs, machines and versions.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// The slowest samples, and a fair choice of all of them, with the bytes that each read from its files.
+// The slowest samples, and a random choice of all, with the bytes that each read from its files.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class SampleGallery : public Visitor {
     std::int64_t index = -1;
     std::uint32_t pid = 0;
     std::int64_t worker = -1;
-    bool first = false;  // of its worker: shown only where there are not enough others
+    bool first = false;  // of its worker: shown only if there are too few others
     std::size_t op = SIZE_MAX;
     std::string path;
   };
@@ -54,7 +54,7 @@ class SampleGallery : public Visitor {
   std::uint64_t seen_ = 0, firsts_ = 0, with_bytes_ = 0;
   Slowest<Sample, kSlowest> slowest_;
   std::vector<Sample> chosen_;
-  std::minstd_rand random_;  // the same choice each time
+  std::minstd_rand random_;  // default seed: the choice is reproducible
 };
 
 }  // namespace lotus::analyzer

@@ -74,7 +74,7 @@ void ChromeTimeline::fact_duration(std::string_view name, std::int64_t ns) {
   write_micros(fact(std::string(name) + "_us"), ns);
 }
 
-// What reads PyTorch's profiles finds what belongs together by these two.
+// Programs that read PyTorch's profiles match events by these two.
 void ChromeTimeline::fact_batch_id(std::int64_t id) {
   fact("External id").number(id);
   fact("correlation").number(id);
@@ -156,7 +156,8 @@ void ChromeTimeline::describe(const char* what, const Lanes::Name& name) {
   metadata(what, "sort_index", name.lane, std::to_string(name.order));
 }
 
-// Processes and threads that both know get lanes beside ours; all else of the event stays as it is.
+// Threads that are in both the profile and the trace get lanes beside the trace's; the rest of an event stays
+// unchanged.
 void ChromeTimeline::foreign(const TorchProfile& profile, const ProfileEvent& profiled) {
   const auto pid = number_of(profiled.pid);
   const auto tid = number_of(profiled.tid);

@@ -11,7 +11,7 @@
 namespace lotus::analyzer {
 namespace {
 
-// How long consumption lasts: the research system's literal.
+// The length of a consumption: a constant of the research system.
 constexpr std::int64_t kConsumedNs = 1000;
 
 const char* category_of(const OpenSpan& span) {
@@ -38,7 +38,7 @@ std::string preprocessed_name(std::uint64_t number) { return fmt::format("SBatch
 std::string wait_name(std::uint64_t number) { return fmt::format("SBatchWait_{}", number); }
 std::string consumed_name(std::uint64_t number) { return fmt::format("SBatchConsumed_{}", number); }
 
-// Of external ids and correlations: negative, so that none meets one of the PyTorch profiler's.
+// Sign of external ids and correlations: negative, so that none equals one of the PyTorch profiler's.
 std::int64_t id_of(std::uint64_t number) { return -1 - static_cast<std::int64_t>(number); }
 
 }  // namespace

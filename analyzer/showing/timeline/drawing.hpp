@@ -1,4 +1,4 @@
-// What a timeline shows of spans and batches, whatever its format.
+// Draws spans and batches as a timeline, independently of the format.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@ namespace lotus::analyzer {
 
 std::string_view HeldSlices::ended(std::size_t depth, std::uint64_t start, std::uint64_t parent_start,
                                    std::string_view begin, std::string_view end) {
-  ready_.clear();  // first what was held for spans that will not come: their end is missing in the trace
+  ready_.clear();  // first the slices held for spans that never end in the trace
   span_ = begin;
   while (!held_.empty() && held_.back().depth >= depth) {
     const Held& last = held_.back();

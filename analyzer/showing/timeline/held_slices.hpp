@@ -1,5 +1,5 @@
 // Puts the packets of a thread's slices into the order that viewers need: of slices that begin at the same
-// time the outer one first, although the inner ones end, and are known, before it.
+// time, the outer one comes first. Inner ones end earlier, so they are held until the outer one is known.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class HeldSlices {
     std::string packets;
   };
   std::vector<Held> held_;    // the deepest last
-  std::string ready_, span_;  // what is returned; the packets of the span at work
+  std::string ready_, span_;  // the result; the packets of the current span
 };
 
 }  // namespace lotus::analyzer

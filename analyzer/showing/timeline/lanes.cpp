@@ -18,7 +18,7 @@ struct Role {
 constexpr Role kOutcomes[] = {
     {"batches waited for", 1}, {"batches that came early", 2}, {"batches handed to training", 3}};
 
-// What a span of this kind says about its thread.
+// The role of a thread with spans of this kind.
 Role role_of(Kind kind) {
   switch (kind) {
     case Kind::next:

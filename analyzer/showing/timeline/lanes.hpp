@@ -21,8 +21,8 @@ struct Lane {
   bool operator<(const Lane& other) const { return std::pair(pid, tid) < std::pair(other.pid, other.tid); }
 };
 
-// What became of a loader's batches in the training process. Each has a lane of its own, beside the training
-// loop's: there they would cut into its spans, and into each other.
+// The events of a loader's batches in the training process. Each kind has a lane of its own, since these
+// slices may overlap the training loop's spans and each other.
 enum class Outcome : std::uint8_t { waited, early, consumed };
 
 class Lanes {

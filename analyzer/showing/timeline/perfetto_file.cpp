@@ -62,7 +62,7 @@ enum class ThreadField : pbf_tag_type { pid = 1, tid = 2, name = 5 };
 enum class CounterField : pbf_tag_type { unit = 6 };
 constexpr std::int32_t kByRank = 3;  // of ordering
 
-// What is no UTF-8, as in a path of any bytes, becomes U+FFFD: protobuf's strings must be valid.
+// Bytes that are no UTF-8, as in paths, become U+FFFD: protobuf's strings must be valid.
 std::string replaced(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -94,8 +94,8 @@ constexpr std::uint64_t number(Interned string) { return static_cast<std::uint64
 
 }  // namespace
 
-// Viewers take times without a clock of their own as boot time. What it was is not in a Lotus trace: the file
-// gives both clocks the same value, so that they can tell the time of day.
+// Viewers take times without a clock of their own as boot time, which a Lotus trace does not have. The file
+// gives boot time and realtime the same value, so that viewers show the time of day.
 PerfettoFile::PerfettoFile(Output& out, std::int64_t base) : out_(out) {
   std::string bytes;
   add_packet(bytes, kCleared, [&](pbf_builder<Packet>& packet) {

@@ -1,4 +1,4 @@
-// What a timeline is drawn into: a file in one of the formats.
+// The interface that a timeline is drawn into: a file in one of the formats.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct DrawnThread {
   Lane lane;
 };
 
-// Where the slice of a span lies among those of its thread.
+// The position of a span's slice among those of its thread.
 struct Nesting {
   std::size_t depth = 0;           // spans around it
   std::uint64_t start = 0;         // ticks
@@ -45,8 +45,8 @@ class TimelineSink {
  public:
   virtual ~TimelineSink() = default;
 
-  // True: the slice of a fetch must be drawn when its span ends. False: it is drawn with its batch, when all
-  // is known of that.
+  // True: the slice of a fetch must be drawn when its span ends. False: it is drawn with its batch, once the
+  // batch is complete.
   virtual bool draws_fetches_as_spans() const = 0;
 
   // A slice of a span; `op` is nullptr unless `name` is the operation's.
@@ -66,7 +66,7 @@ class TimelineSink {
   virtual void fact_batch_id(std::int64_t id) = 0;
   virtual void fact_sample_index(std::int64_t index) = 0;
 
-  // The span, whose thread begin_span() told.
+  // Draws the span, in the thread given to begin_span().
   virtual void draw_span(const DrawnThread& thread, const Nesting& nesting, const Slice& slice) = 0;
   virtual void draw_batch(const Lane& lane, std::string_view name, const Slice& slice) = 0;
   virtual void count(const DrawnCounter& counter, std::int64_t ns, std::uint64_t value) = 0;

@@ -14,12 +14,12 @@
 namespace lotus::analyzer {
 namespace {
 
-// Times before this (2001) do not count from the epoch.
+// Times before this (2001) are not relative to the epoch.
 constexpr std::int64_t kEarliest = 1'000'000'000'000'000'000;
-// Later ones (2116) are none; below, a time and a duration can be added.
+// Later times (2116) are invalid; below this, adding a duration cannot overflow.
 constexpr std::int64_t kLatest = INT64_MAX / 2;
 
-// None: it is no time.
+// None: the value is no time.
 std::optional<std::int64_t> moved(std::int64_t time, std::int64_t base) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(time, base, &sum) || sum < 0 || sum > kLatest) return std::nullopt;

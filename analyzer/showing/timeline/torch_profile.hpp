@@ -15,8 +15,8 @@ namespace lotus::analyzer {
 
 class TorchProfile {
  public:
-  // Reads the file once, for its clock, extent and names; throws Unusable where it is no profile, or one
-  // whose times cannot be told. Forms: `ts` in µs since the epoch, or since baseTimeNanoseconds.
+  // Reads the file once, for its clock, extent and names. Throws Unusable if it is no profile, or the base of
+  // its times is not known: `ts` must be in µs since the epoch, or since baseTimeNanoseconds.
   explicit TorchProfile(std::string path);
 
   // Throws Unusable where the profile is of another run than the trace `trace`: they do not overlap in time
@@ -30,7 +30,7 @@ class TorchProfile {
   // Realtime ns.
   std::int64_t first() const { return first_; }
   std::int64_t last() const { return last_; }
-  // What the profile calls a process (tid: empty) or a thread; pid and tid as JSON. Empty: it does not say.
+  // The profile's name for a process (tid: empty) or a thread; pid and tid as JSON. Empty: it has none.
   std::string name_of(const std::string& pid, const std::string& tid) const;
   // Of the event's thread, where it stands among those of the trace.
   std::string lane_name(const ProfileEvent& event) const;

@@ -62,7 +62,7 @@ class Tokens : public json::json_sax_t {
 
  private:
   static constexpr int kNowhere = -1;
-  static constexpr int kDeepest = 500;  // what shows a value again calls itself for each bracket in it
+  static constexpr int kDeepest = 500;  // printing a value again recurses at each bracket
 
   bool captures() const { return event_depth_ != kNowhere && depth_ > event_depth_; }
 

@@ -26,11 +26,11 @@ struct ProfileEvent {
 
 struct ProfileFile {
   bool listed = false;                  // there is a list of events
-  std::optional<std::int64_t> base_ns;  // baseTimeNanoseconds: what the events' times count from
+  std::optional<std::int64_t> base_ns;  // baseTimeNanoseconds: the events' times are relative to it
 };
 
-// Calls `show` for each event of the file `path`, and returns what the file says beside its events. Throws
-// Unusable when the file cannot be read or is no JSON.
+// Calls `show` for each event of the file `path`, and returns the facts outside of the events. Throws
+// Unusable if the file cannot be read or is not JSON.
 ProfileFile read_profile_events(const std::string& path,
                                 const std::function<void(const ProfileEvent&)>& show);
 
