@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A new file that will replace `target`: in the same directory, so that renaming copies no bytes, and with
-// the same permissions.
+// permissions that are no wider than the target's.
 int open_beside(const std::string& target, unsigned mode, std::string& name) {
   constexpr std::string_view kSuffix = ".part";
   name = (fs::path(target).parent_path() / "lotus-analyze-XXXXXX").string();

@@ -1,4 +1,4 @@
-// A stack snapshot: what a thread's stack looked like when its CPU clock had run for one more period.
+// A stack snapshot: a copy of a thread's stack, taken each time that its CPU clock has run for one period.
 // Written by the traced thread in a signal handler, unwound and named by the collector. x86-64.
 //
 //   RingRecord(kind snapshot, codec raw, base_ticks: the time, stream: 0 if the thread records nothing)

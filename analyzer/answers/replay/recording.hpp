@@ -66,7 +66,7 @@ struct RecordedEpoch {
   bool fresh = true;                // workers were started for it
 };
 
-// What the recorded run achieved.
+// The performance of a run, recorded or replayed.
 struct Achieved {
   double images = 0;  // samples that training got
   double time = 0;    // of the epochs, from the call of __iter__ to the end of the last __next__

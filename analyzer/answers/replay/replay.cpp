@@ -45,7 +45,7 @@ Means means_of(const Plan& plan, const Recording& recording) {
   return means;
 }
 
-// Moves a share towards where the replayed length is the recorded one.
+// One step of the calibration of a share: moves it so that the replayed length approaches the recorded one.
 bool adjusted(double& share, double recorded, double replayed, double idle) {
   if (idle <= 0 || std::abs(recorded - replayed) <= kCloseEnough * recorded) return false;
   const double before = share;
@@ -53,7 +53,7 @@ bool adjusted(double& share, double recorded, double replayed, double idle) {
   return share != before;
 }
 
-// Moves how much slower fetches computed than on an idle machine towards where they take as long as recorded.
+// One step of the calibration of `crowding`: moves it so that replayed fetches approach the recorded length.
 bool crowded(double& crowding, double recorded, double replayed, double cpu) {
   if (cpu <= 0 || std::abs(recorded - replayed) <= kCloseEnough * recorded) return false;
   const double before = crowding;
@@ -61,7 +61,7 @@ bool crowded(double& crowding, double recorded, double replayed, double cpu) {
   return crowding != before;
 }
 
-// Positions in blocks of neighbours, with replacement.
+// Resampled positions, drawn with replacement in blocks of neighbours (block bootstrap).
 std::vector<std::uint32_t> resampled(std::size_t size, std::size_t count, std::mt19937_64& random) {
   const auto block = std::max<std::size_t>(1, static_cast<std::size_t>(std::cbrt(static_cast<double>(size))));
   std::vector<std::uint32_t> positions;
@@ -83,7 +83,7 @@ std::vector<Order> orders_of(const Plan& plan, std::uint64_t replica) {
   return orders;
 }
 
-// The middle 90 %, widened by what the model is known to be off by.
+// The middle 90 %, widened by the known error of the model.
 Range range_of(std::vector<double> values, double centre, double off) {
   std::sort(values.begin(), values.end());
   const auto at = [&](double q) {
@@ -97,8 +97,8 @@ Range range_of(std::vector<double> values, double centre, double off) {
 Replay::Replay(const Recording& recording) : recording_(recording) { calibrate(); }
 
 // Sleeping and waiting for a core look alike in a trace that does not say how long a fetch waited for one.
-// They are told apart by replaying: fetches and steps must take as long as recorded. Where fetches waited for
-// a core longer than they do in the replay, other programs wanted the cores as well.
+// The replay separates them: replayed fetches and steps must take as long as recorded. If recorded fetches
+// waited for a core longer than replayed ones, other programs used the cores as well.
 void Replay::calibrate() {
   const Question as_recorded;
   for (int round = 0; round < kMostRounds; ++round) {

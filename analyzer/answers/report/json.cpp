@@ -59,7 +59,7 @@ Json advice_json(const Advice& advice) {
           {"waited_percent_interval", {then.waited_percent.low, then.waited_percent.high}}};
 }
 
-// What the replay says; nothing is added where there is none.
+// Adds the diagnosis. Without one, the cause is null and the advice is empty.
 void add_diagnosis(Json& json, const Findings& findings, const std::optional<Diagnosis>& diagnosis) {
   json["cause"] = diagnosis ? Json(name_of(diagnosis->cause)) : Json(nullptr);
   json["advice"] = Json::array();

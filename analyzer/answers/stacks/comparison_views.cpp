@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Errors and limits are infinite where there are too few batches to tell.
+// Errors and limits are infinite if there are too few batches to estimate them.
 Json estimate_json(const Estimate& e) {
   return {{"mean_ns", number_or_null(e.mean)}, {"error_ns", number_or_null(e.error)}};
 }
@@ -30,7 +30,7 @@ Json change_json(const CostChange& change) {
 
 std::string signed_percent(double percent) { return fmt::format("{:+.1f} %", percent); }
 
-// In per cent of what it was before.
+// The change in percent of the value before.
 std::string change_text(const CostChange& change) {
   if (change.before.mean <= 0) return "new";
   return signed_percent(100 * (change.after.mean - change.before.mean) / change.before.mean);
@@ -52,7 +52,7 @@ void add_change(Table& table, std::string name, std::string what, const CostChan
              change_text(change), interval_text(change), mark(change)});
 }
 
-// CPU time that is known by samples: none is no proof that it takes none.
+// CPU time estimated from samples. 0 samples do not prove that the function takes no time.
 void add_sampled_change(Table& table, std::string name, std::string what, const CostChange& change) {
   if (change.before.mean > 0 && change.after.mean > 0)
     return add_change(table, std::move(name), std::move(what), change);
@@ -85,7 +85,7 @@ std::string about_loop(const LoopComparison& loop) {
                      doubt, waited);
 }
 
-// What else ran on the machine changes all times, and is no change of the program.
+// Other programs on the machine change all times, without a change of this program.
 std::string about_cores(const LoopComparison& loop) {
   const auto before = loop.before.core_wait.percent(), after = loop.after.core_wait.percent();
   if (!before || !after || std::abs(*after - *before) < kTellsOfCoresPercent) return {};

@@ -50,7 +50,7 @@ struct WorkerLog {
   Block block;
   bool ready = false, ended = false;  // `block` is the next one; there is none
 
-  // Of the batch that is next; what comes behind the last batch belongs to the last epoch.
+  // The epoch of the next batch. Lines behind the last batch belong to the last epoch.
   std::size_t epoch() const {
     if (block.place && *block.place < epoch_of.size()) return epoch_of[*block.place];
     return epoch_of.empty() ? 0 : epoch_of.back();

@@ -21,7 +21,7 @@ enum class LineKind : std::uint8_t {
   pinned,        // SBatchPinMemory_i
 };
 
-// The duration of what is an instant, and of the wait of a batch that arrived out of order.
+// The duration in lines that mean an instant, and in the wait of a batch that arrived out of order.
 inline constexpr std::int64_t kInstantNs = 1000;
 
 struct Line {

@@ -1,4 +1,4 @@
-// What a worker logged for one batch, as nested spans.
+// The lines that a worker logged for one batch, as nested spans.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,9 @@ class WorkerBlocks {
   std::size_t batches_ = 0;
 };
 
-// Adds the samples that the lines tell of: from a Loader to the Transform behind it; without loaders, from
-// one call of the batch's first operation to the next, since a pipeline calls the same for each sample.
+// Adds the samples. A sample lasts from a Loader line to the Transform line behind it. Without Loader lines,
+// it lasts from one call of the batch's first operation to the next, since a pipeline calls the same
+// operations for each sample.
 void add_samples(std::vector<BlockSpan>& spans);
 
 // Puts outer spans before inner ones. Those that overlap another one without lying inside it, which happens

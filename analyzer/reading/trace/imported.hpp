@@ -1,4 +1,4 @@
-// What an importer stored in a trace: facts that other tools found out about the run.
+// The facts of other tools about a run, which an importer stored in the trace.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct MappedFunction {
   bool operator==(const MappedFunction&) const = default;
 };
 
-// What a profiler counted in a native function, over the whole run.
+// A profiler's counter of a native function, over the whole run.
 struct Counter {
   std::string function, library;  // library: empty where the profiler does not say it
   std::string name;               // of the counter

@@ -156,8 +156,8 @@ void ChromeTimeline::describe(const char* what, const Lanes::Name& name) {
   metadata(what, "sort_index", name.lane, std::to_string(name.order));
 }
 
-// Threads that are in both the profile and the trace get lanes beside the trace's; the rest of an event stays
-// unchanged.
+// In processes of the trace, the profile's threads get lanes beside the trace's threads; the rest of an event
+// stays unchanged.
 void ChromeTimeline::foreign(const TorchProfile& profile, const ProfileEvent& profiled) {
   const auto pid = number_of(profiled.pid);
   const auto tid = number_of(profiled.tid);

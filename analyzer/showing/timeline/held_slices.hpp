@@ -19,8 +19,8 @@ class HeldSlices {
   // is held back.
   std::string_view ended(std::size_t depth, std::uint64_t start, std::uint64_t parent_start,
                          std::string_view begin, std::string_view end);
-  // A span that never ended; call it for the outermost first. What was held for it is returned behind
-  // `begin`; valid until the next call.
+  // A span that never ended; call it for the outermost first. Returns `begin` and then the packets that were
+  // held for it; valid until the next call.
   std::string_view never_ended(std::size_t depth, std::uint64_t start, std::string_view begin);
   // All that is still held.
   std::string rest();

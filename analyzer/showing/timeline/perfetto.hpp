@@ -60,7 +60,7 @@ class PerfettoTimeline : public TimelineSink {
   std::map<Lane, std::uint64_t> outcomes_;            // → track
   std::map<std::pair<std::uint64_t, const Loader*>, std::uint64_t> counters_;
   std::vector<Interned> op_names_;  // by index
-  PerfettoSlice span_;              // the span at work: what it is called, and where
+  PerfettoSlice span_;              // the current span: its name and place
   Annotations facts_;               // of the slices at work
   std::string name_, begin_, end_;  // the same
 };
