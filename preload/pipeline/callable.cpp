@@ -2,12 +2,43 @@
 
 #include <cstring>
 
+#include "python/evaluator.hpp"
+#include "python/known_calls.hpp"
 #include "python/objects.hpp"
 
 namespace lotus {
 
 bool is_partial(py::Object* callable) {
   return std::strcmp(py::type_name(py::type_of(callable)), "functools.partial") == 0;
+}
+
+namespace {
+
+// The code that a call of `callable` runs; nullptr: none of Python's.
+py::Object* code_run_by(py::Object* callable) {
+  py::Object* function = callable;
+  if (py::is_exactly(callable, py::api.PyMethod_Type))
+    function = py::api.PyMethod_Function(callable);
+  else if (!py::is_exactly(callable, py::api.PyFunction_Type))
+    function = py::api._PyType_Lookup(py::type_of(callable), names.__call__);
+  const bool is_function = function != nullptr && py::is_exactly(function, py::api.PyFunction_Type);
+  return is_function ? py::api.PyFunction_GetCode(function) : nullptr;
+}
+
+}  // namespace
+
+void note_called(py::Object* callable) {
+  if (is_partial(callable)) {
+    const Owned inner(py::api.PyObject_GetAttr(callable, names.func));
+    py::api.PyErr_Clear();
+    if (inner && inner.get() != callable) note_called(inner.get());
+    return;
+  }
+  py::Object* code = code_run_by(callable);
+  CodeInfo* info = code != nullptr ? info_of(code) : nullptr;
+  if (info == nullptr || info->called) return;
+  info->called = true;
+  known_calls.clear();
 }
 
 bool runs(py::Object* callable, const Call& call, py::Object* first) {

@@ -7,6 +7,10 @@ namespace lotus {
 
 bool is_partial(py::Object* callable);
 
+// Notes on the code that a call of `callable` runs that something holds a callable which runs it; only such
+// code is compared with what is held, see runs().
+void note_called(py::Object* callable);
+
 // Whether a frame of this code with this first argument is what a call of `callable` runs.
 bool runs(py::Object* callable, const Call& call, py::Object* first);
 

@@ -57,12 +57,20 @@ bool of_the_same_library(py::Object* code, py::Object* other) {
 
 bool holds_callables(Call& call, py::Object* self) {
   CodeInfo& info = *call.info;
-  if (self == nullptr || py::is_a(self, py::kType)) return false;
-  if (info.holder == Verdict::open) info.holder = find_held(info, call.code, self);
-  return info.holder == Verdict::yes;
+  if (info.holder == Verdict::open) {
+    if (self != nullptr && !py::is_a(self, py::kType))
+      info.holder = find_held(info, call.code, self);
+    else if (++info.holder_tries >= kTries)
+      info.holder = Verdict::no;
+  }
+  if (info.holder != Verdict::yes || self == nullptr || py::is_a(self, py::kType)) return false;
+  for (py::Object* name : info.held)
+    if (py::Object* callable = name != nullptr ? held_callable(self, name) : nullptr) note_called(callable);
+  return true;
 }
 
 py::Object* match_held(const Holder& holder, const Call& call, py::Object* first) {
+  if (!call.info->called) return nullptr;
   for (py::Object* name : holder.info->held) {
     py::Object* callable = name != nullptr ? held_callable(holder.self, name) : nullptr;
     if (callable != nullptr && runs(callable, call, first))

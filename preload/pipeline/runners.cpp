@@ -88,6 +88,10 @@ py::Object* callables_for(CodeInfo& info, py::Object* code, py::Object* self) {
   if (print != 0 && print == info.callables_print) return items;
   if (!holds_callables(items)) return nullptr;
   hook_native_callables(items);
+  visit_items(items, [](py::Object* item) {
+    note_called(item);
+    return false;
+  });
   info.callables_print = print;
   return items;
 }
@@ -95,7 +99,9 @@ py::Object* callables_for(CodeInfo& info, py::Object* code, py::Object* self) {
 }  // namespace
 
 py::Object* callables_of(Call& call, py::Object* self) {
-  return self == nullptr || py::is_a(self, py::kType) ? nullptr : callables_for(*call.info, call.code, self);
+  if (self != nullptr && !py::is_a(self, py::kType)) return callables_for(*call.info, call.code, self);
+  if (call.info->runner == Verdict::open && ++call.info->tries >= kTries) call.info->runner = Verdict::no;
+  return nullptr;
 }
 
 py::Object* callables_of_forward(Call& call, py::Object* self) {
@@ -114,6 +120,7 @@ py::Object* expected_item(const ItemsContext& context) {
 }
 
 py::Object* match_item(ItemsContext& context, const Call& call, py::Object* first) {
+  if (!call.info->called) return nullptr;
   // Callables are called in order nearly always: the one behind the last match is tried first.
   py::Object* items = context.items;
   if (py::Object* expected = expected_item(context); expected != nullptr && runs(expected, call, first)) {

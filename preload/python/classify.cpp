@@ -187,7 +187,7 @@ void fill(CodeInfo& info, py::Object* code, const Role* role, std::string_view n
   if (!variables) return;
   if (arguments > 0)
     info.first = place_of(code, variables.get(), text_of(py::api.PyTuple_GetItem(variables.get(), 0)));
-  if (info.first < 0) info.runner = Verdict::no;
+  if (info.first < 0) info.runner = info.holder = Verdict::no;
   if (role == nullptr) return;
   for (int i = 0; i < 3; ++i)
     if (role->locals[i] != nullptr) info.local[i] = place_of(code, variables.get(), role->locals[i]);

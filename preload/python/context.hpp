@@ -21,9 +21,15 @@ struct Context {
     opaque        // what is below is of no interest
   };
 
-  explicit Context(Kind is) : kind(is) {}
+  explicit Context(Kind is) : kind(is), place(place_of(is)) {}
+
+  // A bit for each kind, for sets of them.
+  static constexpr std::uint8_t place_of(Kind kind) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(kind));
+  }
 
   Kind kind;
+  std::uint8_t place;
   Context* up = nullptr;
   std::uint64_t serial = 0;  // of the thread's contexts, from 1
   // Held for the life of the ContextScope, since what runs may let go of them.

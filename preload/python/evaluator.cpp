@@ -44,7 +44,7 @@ void set_extra(py::Object* code, void* extra) {
 [[gnu::noinline]] py::Object* in_sampled_pipeline(Call& call) {
   call.entry = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const std::uint32_t name = code_definition(call);
-  known_calls.add(call.code, *call.info);
+  if (name != 0) known_calls.add(call.code, *call.info, name);
   return run_named(name, [&] { return in_pipeline(call); });
 }
 
@@ -70,7 +70,9 @@ void set_extra(py::Object* code, void* extra) {
   if (context->kind == Context::Kind::opaque && !snapshots_on) return call.run();
   if (call.info == nullptr) call.info = info_of(code);
   if (call.info == nullptr) return call.run();
-  return snapshots_on ? in_sampled_pipeline(call) : in_pipeline(call);
+  if (snapshots_on) return in_sampled_pipeline(call);
+  known_calls.add(call.code, *call.info, 0);
+  return in_pipeline(call);
 }
 
 py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
@@ -121,19 +123,24 @@ inline bool calls_operations(const Context& context) {
   return context.kind == Context::Kind::runner || context.kind == Context::Kind::sample;
 }
 
+// A frame that plays no role here.
+inline py::Object* evaluate_other(py::ThreadState* state, py::Frame* frame, KnownCall known) {
+  return snapshots_on ? evaluate_named(state, frame, known.name()) : evaluate_next(state, frame, 0);
+}
+
+// A call inside the pipeline that is not known at once.
+[[gnu::noinline]] py::Object* evaluate_met(py::ThreadState* state, py::Frame* frame, py::Object* code) {
+  if (const KnownCall known = known_calls.find(code); known.plays_no_role_in(*python_thread.context))
+    return evaluate_other(state, frame, known);
+  return evaluate_known(state, frame, 0, code, extra_of(code));
+}
+
 // A frame that may be an operation.
 [[gnu::noinline]] py::Object* evaluate_called(py::ThreadState* state, py::Frame* frame, py::Object* code) {
   Context& context = *python_thread.context;
   if (const KnownOperation* known = find_known(code, frame, context))
     return run_known(state, frame, *known, context);
-  return evaluate_with_care(state, frame, code, extra_of(code));
-}
-
-// A call inside the pipeline that is not known at once.
-[[gnu::noinline]] py::Object* evaluate_met(py::ThreadState* state, py::Frame* frame, py::Object* code) {
-  if (const std::uint32_t name = known_calls.find(code, *python_thread.context))
-    return evaluate_named(state, frame, name);
-  return evaluate_known(state, frame, 0, code, extra_of(code));
+  return evaluate_met(state, frame, code);
 }
 
 // All that a plain call costs. Whatever it calls takes its place, so that it saves no registers.
@@ -144,11 +151,9 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
   if (const Context* context = python_thread.context;
       context != nullptr && throwing == 0 && is_current(*context)) {
     if (calls_operations(*context)) return evaluate_called(state, frame, code);
-    if (snapshots_on) {
-      if (const std::uint32_t name = known_calls.find_at_once(code, *context)) [[likely]]
-        return evaluate_named(state, frame, name);
-      return evaluate_met(state, frame, code);
-    }
+    if (const KnownCall known = known_calls.find_at_once(code); known.plays_no_role_in(*context)) [[likely]]
+      return evaluate_other(state, frame, known);
+    return evaluate_met(state, frame, code);
   }
   if (extras != Extras::direct) [[unlikely]]
     return evaluate_through_api(state, frame, throwing);

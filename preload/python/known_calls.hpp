@@ -1,5 +1,5 @@
-// Functions that are called inside operations and are of no interest there but for their names in snapshots:
-// nearly all of them.
+// Functions that play no role where they are called, inside a pipeline: nearly all of them. What a function
+// may be there is found out once (in_pipeline()); from then on a call costs a look at this table.
 //
 // A sample's pixels drive everything else out of the caches, so each line of memory that a call reads is
 // fetched anew for each sample. Here eight functions share a line, and the table is no larger than it has to
@@ -16,29 +16,40 @@
 
 namespace lotus {
 
+// What is known of a function's calls; 0: nothing.
+class KnownCall {
+ public:
+  explicit KnownCall(std::uint64_t entry) : entry_(entry) {}
+  bool plays_no_role_in(const Context& context) const { return (entry_ & context.place) != 0; }
+  // The definition `code`; 0: none was asked for, since no snapshots are taken.
+  std::uint32_t name() const { return static_cast<std::uint32_t>(entry_ >> kPlaces) & kMostDefinitions; }
+
+  static constexpr int kPlaces = 6, kNameBits = 15;  // of an entry, lowest first; above them the key
+  static constexpr std::uint32_t kMostDefinitions = (1u << kNameBits) - 1;
+
+ private:
+  std::uint64_t entry_;
+};
+
 class KnownCalls {
  public:
-  // The definition `code` of such a function; 0: it is not known to be one, here.
-  std::uint32_t find(const py::Object* code, const Context& context) const {
+  KnownCall find(const py::Object* code) const {
     std::size_t at = place(code);
     while (entries_[at] != 0 && entries_[at] >> kValueBits != key(code)) at = next(at);
-    return entries_[at] != 0 ? definition_in(entries_[at], context) : 0;
+    return KnownCall(entries_[at]);
   }
-  // The same if it stands in its first place, as nearly all do; else 0.
-  std::uint32_t find_at_once(const py::Object* code, const Context& context) const {
+  // The same if it stands in its first place, as nearly all do.
+  KnownCall find_at_once(const py::Object* code) const {
     const std::uint64_t entry = entries_[place(code)];
-    return entry >> kValueBits == key(code) ? definition_in(entry, context) : 0;
+    return KnownCall(entry >> kValueBits == key(code) ? entry : 0);
   }
 
-  // `info`: of `code`; what is known of it may still change.
-  void add(const py::Object* code, const CodeInfo& info) {
-    const bool always = (info.traits & (kTransparent | kIgnored)) != 0;
-    const bool known = info.role == nullptr && (always || info.runner == Verdict::no) &&
-                       info.code_definition != 0 && info.code_definition <= kMostDefinitions &&
-                       key(code) >> (64 - kValueBits) == 0;
-    if (!known) return;
+  // `info`: of `code`; what is known of it may still change. `name`: its definition, 0 if none is needed.
+  void add(const py::Object* code, const CodeInfo& info, std::uint32_t name) {
+    const std::uint8_t places = places_of(info);
+    if (places == 0 || name > KnownCall::kMostDefinitions || key(code) >> (64 - kValueBits) != 0) return;
     if (count_ >= (mask_ + 1) / 4 * 3) make_room();
-    insert(key(code) << kValueBits | info.code_definition << 1 | (always ? kAlways : 0));
+    insert(key(code) << kValueBits | std::uint64_t{name} << KnownCall::kPlaces | places);
   }
 
   // A code object may be gone, or definitions are made anew.
@@ -49,15 +60,22 @@ class KnownCalls {
   }
 
  private:
-  static constexpr std::size_t kLeast = 128, kMost = 1024;  // entries; a quarter of them stays free
-  static constexpr int kValueBits = 20;        // of an entry: the definition and a flag; above them the key
-  static constexpr std::uint64_t kAlways = 1;  // also in an operation that is but a sample's first frame
-  static constexpr std::uint32_t kMostDefinitions = (1u << (kValueBits - 1)) - 1;
+  static constexpr std::size_t kLeast = 128, kMost = 4096;  // entries; a quarter of them stays free
+  static constexpr int kValueBits = KnownCall::kPlaces + KnownCall::kNameBits;
 
-  static std::uint32_t definition_in(std::uint64_t entry, const Context& context) {
-    const bool here_too = context.kind == Context::Kind::opaque || context.kind == Context::Kind::op ||
-                          (context.kind == Context::Kind::first_frame && (entry & kAlways) != 0);
-    return here_too ? static_cast<std::uint32_t>(entry) >> 1 & kMostDefinitions : 0;
+  // The kinds of context in which in_pipeline() only runs a frame of this code, as long as it is what it is.
+  static std::uint8_t places_of(const CodeInfo& info) {
+    using At = Context::Kind;
+    if (info.role != nullptr) return 0;
+    const bool always = (info.traits & (kTransparent | kIgnored)) != 0;
+    const bool no_runner = info.runner == Verdict::no;
+    const bool no_item = (info.traits & kTransparent) != 0 && (info.traits & kGetItem) == 0 && !info.called;
+    std::uint8_t places = Context::place_of(At::opaque);
+    if (always || no_runner) places |= Context::place_of(At::op);
+    if (always || (no_runner && info.holder == Verdict::no && !info.called))
+      places |= Context::place_of(At::first_frame);
+    if (no_item) places |= Context::place_of(At::sample) | Context::place_of(At::runner);
+    return places;
   }
   static std::uint64_t key(const py::Object* code) { return reinterpret_cast<std::uintptr_t>(code) >> 4; }
   static std::size_t hash(std::uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 32; }
@@ -75,17 +93,17 @@ class KnownCalls {
   void make_room() {
     const std::size_t size = mask_ + 1;
     if (size == kMost) return clear();
-    std::uint64_t old[kMost / 2];
-    for (std::size_t i = 0; i < size; ++i) old[i] = entries_[i];
+    for (std::size_t i = 0; i < size; ++i) outgrown_[i] = entries_[i];
     clear();
     mask_ = 2 * size - 1;
     for (std::size_t i = 0; i < size; ++i)
-      if (old[i] != 0) insert(old[i]);
+      if (outgrown_[i] != 0) insert(outgrown_[i]);
   }
 
   std::size_t mask_ = kLeast - 1;
   std::size_t count_ = 0;
   alignas(64) std::uint64_t entries_[kMost] = {};
+  std::uint64_t outgrown_[kMost / 2] = {};  // not on the stack, which is the program's
 };
 LOTUS_DIRECT extern constinit KnownCalls known_calls;
 

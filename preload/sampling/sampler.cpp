@@ -12,6 +12,7 @@
 #include <cstring>
 #include <lotus/snapshot.hpp>
 
+#include "python/known_calls.hpp"
 #include "python/python_calls.hpp"
 #include "record/recorder.hpp"
 #include "sampling/modules.hpp"
@@ -268,6 +269,7 @@ void start_sampler() {
       sampling.hz, period_ns,
       static_cast<std::uint64_t>(timer_kind == &kPerfTimer ? SampleSource::perf : SampleSource::cpu_timer));
   touch_ring();
+  known_calls.clear();  // their names were not needed so far
   snapshots_on = true;
   poll_after_ticks = ticks_per_second() / kPollsPerSecond;
   next_poll = ticks_now() + poll_after_ticks;
