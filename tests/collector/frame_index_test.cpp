@@ -27,7 +27,7 @@ void append_numbers(FrameIndex& index, std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-// Whether the index gives 0, 1, 2 … and as many as are due.
+// Whether the index gives exactly the numbers from 0 to `end` - 1, in order.
 bool counts_to(const FrameIndex& index, std::uint64_t end) {
   std::uint64_t next = 0;
   bool right = true;
