@@ -213,7 +213,7 @@ def kept():
 
 
 def side_by_side():
-    """Two loaders from one line, the second made while the first is in use; two made before either is used."""
+    """Two loaders from one line, the second made while the first is used; two made before either is used."""
     running = []
     for name in ("first", "second"):
         running.append(truth.watch(loader_of(made.Tensors(name=name), name), name))

@@ -1,4 +1,4 @@
-"""Changes a running pipeline: the order of its transforms, one of them, the list, a class's __call__, the loader.
+"""Changes a running pipeline: order of transforms, one of them, their list, a class's __call__, the loader.
 
 One transform calls a thousand functions. Prints how often each transform was called.
 """

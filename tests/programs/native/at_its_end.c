@@ -1,6 +1,6 @@
-// A function that runs AT_ITS_END (assembly; default: a loop of the given number of rounds) after it has popped
-// its caller's rbp. As at the end of GCC's functions, its unwind entry still says that rbp is on the stack,
-// which is now below the stack pointer. The frame of with_a_frame cannot be found without that rbp.
+// A function that runs AT_ITS_END (assembly; default: a loop of the given number of rounds) after it has
+// popped its caller's rbp. As at the end of GCC's functions, its unwind entry still says that rbp is on the
+// stack, which is now below the stack pointer. The frame of with_a_frame cannot be found without that rbp.
 #ifndef AT_ITS_END
 #define AT_ITS_END "1: dec %rdi; jnz 1b"
 #endif
