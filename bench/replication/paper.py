@@ -1,6 +1,7 @@
 """Numbers of the paper, for comparison with ours.
 
-IISWC 2024, "Characterization of Machine Learning Preprocessing Pipelines via Framework and Hardware Profiling".
+IISWC 2024, "Characterization of Machine Learning Preprocessing Pipelines via Framework and Hardware
+Profiling".
 """
 
 # Worker time in ms: (operation, mean).

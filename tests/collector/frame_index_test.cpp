@@ -60,7 +60,7 @@ TEST_CASE("an index holds one block in memory, and gives all") {
   CHECK(list(directory.path()).empty());
 }
 
-TEST_CASE("an index that begins with many entries puts them by, too") {
+TEST_CASE("an index that begins with many entries spills them, too") {
   const TemporaryDirectory directory;
   std::vector<IndexEntry> known;
   for (std::uint64_t i = 0; i < kMany; ++i) known.push_back(numbered(i));
