@@ -34,7 +34,7 @@ MEMORY_BYTES = 1200 << 10  # enough for one segment of the smaller size, not for
 
 
 class Cannot(Exception):
-    """This machine does not permit what the run needs."""
+    """This machine does not permit an operation that the run needs."""
 
 
 class Log:

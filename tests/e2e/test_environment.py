@@ -199,7 +199,7 @@ def test_directory_of_segments_of_somebody_else(command, bare, tracer):
 
 
 def test_no_collector_beside_the_library(command, bare, tracer):
-    """The segments keep what was recorded; a collector can be told to turn them into a trace later."""
+    """The segments keep the records; a collector can turn them into a trace later."""
     alone = tracer.directory / "alone"
     alone.mkdir()
     tracer.library = pathlib.Path(shutil.copy(harness.LIBRARY, alone))

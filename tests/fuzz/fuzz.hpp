@@ -1,4 +1,4 @@
-// What the fuzz targets share. Each target is LLVMFuzzerTestOneInput() in a file of its own; it runs under
+// Shared by the fuzz targets. Each target is LLVMFuzzerTestOneInput() in a file of its own; it runs under
 // libFuzzer (tests/fuzz/run), and in every other build under a small driver (driver.cpp) that mutates its
 // seeds at random.
 #pragma once

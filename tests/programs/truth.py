@@ -12,7 +12,7 @@ not track; else it might run right after the measured call.
     pin START END           one batch was pinned
     synchronize START END   training waited for the GPU
     raised KEY              an operation raised for this sample
-    native OP NAME CALLS BYTES [NS]  what a native entry point did inside an operation and those below it
+    native OP NAME CALLS BYTES [NS]  calls of a native entry point inside an operation and nested ones
 
 `watch` logs tuples of the training process's steps; loader is a name, and batch counts from 0:
 
