@@ -5,7 +5,7 @@
 namespace lotus::collector {
 namespace {
 
-constexpr int kTries = 8;
+constexpr int kReadTries = 8;
 
 std::uint64_t read_ns(clockid_t clock) {
   timespec now{};
@@ -29,7 +29,7 @@ std::uint64_t monotonic_ns() { return read_ns(CLOCK_MONOTONIC); }
 ClockPair read_clock_pair(ClockSource source, std::uint32_t tick_shift) {
   ClockPair best;
   std::uint64_t tightest = UINT64_MAX;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kReadTries; ++i) {
     const std::uint64_t before = read_ns(CLOCK_REALTIME);
     const std::uint64_t cycles = read_cycles(source);
     const std::uint64_t width = read_ns(CLOCK_REALTIME) - before;

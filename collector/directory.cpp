@@ -14,15 +14,14 @@
 namespace lotus::collector {
 namespace {
 
-constexpr mode_t kModeBits = 07777;
 constexpr mode_t kPrivate = 0700;
 
 std::string what_is_wrong(const struct stat& status, const std::string& path) {
   if (status.st_uid != geteuid())
     return fmt::format("it belongs to user {}, not to you: set LOTUS_DIR to a directory of yours",
                        status.st_uid);
-  if ((status.st_mode & kModeBits) != kPrivate)
-    return fmt::format("its mode is {:04o}, it must be 0700: chmod 0700 {}", status.st_mode & kModeBits,
+  if ((status.st_mode & ALLPERMS) != kPrivate)
+    return fmt::format("its mode is {:04o}, it must be 0700: chmod 0700 {}", status.st_mode & ALLPERMS,
                        printable(path));
   return {};
 }

@@ -12,13 +12,11 @@
 namespace lotus::collector {
 namespace {
 
-constexpr mode_t kModeBits = 07777;
-
 std::string what_is_wrong(const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return "not a plain file";
   if (status.st_uid != geteuid()) return fmt::format("owned by user {}", status.st_uid);
   if (status.st_nlink != 1) return fmt::format("{} links to it", status.st_nlink);
-  if ((status.st_mode & kModeBits) != 0600) return fmt::format("mode {:04o}", status.st_mode & kModeBits);
+  if ((status.st_mode & ALLPERMS) != 0600) return fmt::format("mode {:04o}", status.st_mode & ALLPERMS);
   if (static_cast<std::uint64_t>(status.st_size) > kMaxSegmentBytes)
     return fmt::format("{} bytes", status.st_size);
   return {};

@@ -18,7 +18,7 @@
 namespace lotus::collector {
 namespace {
 
-constexpr int kTries = 10;
+constexpr int kLockTries = 10;
 constexpr std::chrono::milliseconds kBetweenTries{5};
 
 bool lock_within(int fd, int tries) {
@@ -85,7 +85,7 @@ ServeLock::Result ServeLock::take(const Directory& directory, Try patience, std:
   struct stat status {};
   if (fstat(file.get(), &status) != 0 || !is_ours(status))
     return failed("not a plain file of yours: remove it");
-  if (!lock_within(file.get(), patience == Try::once ? 1 : kTries))
+  if (!lock_within(file.get(), patience == Try::once ? 1 : kLockTries))
     return errno == EWOULDBLOCK ? Result::held : failed(reason(errno));
   device_ = status.st_dev;
   inode_ = status.st_ino;
@@ -100,7 +100,7 @@ ServeLock::Result ServeLock::take(const Directory& directory, Try patience, std:
 
 bool ServeLock::held_by_another(const Directory& directory) {
   const Fd file(openat(directory.fd(), kCollectorLock, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-  for (int i = 0; file && i < kTries; ++i) {
+  for (int i = 0; file && i < kLockTries; ++i) {
     if (i > 0) std::this_thread::sleep_for(kBetweenTries);
     // A shared lock, like that of traced processes: those who only look do not disturb each other.
     if (flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return false;
@@ -117,7 +117,7 @@ void ServeLock::publish(std::string_view text) const {
 
 std::string ServeLock::published(const Directory& directory) {
   const Fd file(openat(directory.fd(), kCollectorLock, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-  for (int i = 0; file && i < kTries; ++i) {
+  for (int i = 0; file && i < kLockTries; ++i) {
     if (i > 0) std::this_thread::sleep_for(kBetweenTries);
     if (std::string text = whole_text(read_all(file.get())); !text.empty()) return text;
   }

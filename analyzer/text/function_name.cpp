@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kShortArgument = 16;  // characters
 constexpr int kDeepest = 16;                // nested brackets that are read
-constexpr std::size_t kLongest = 120;       // columns
+constexpr std::size_t kLongestName = 120;   // columns
 constexpr std::string_view kOperator = "operator", kThunk = "thunk to ", kClone = " [clone ";
 
 bool is_word(char c) {
@@ -303,11 +303,11 @@ std::string readable_function(std::string_view name) {
   const std::size_t begin = thunk == std::string_view::npos ? 0 : thunk + kThunk.size();
   const std::size_t end = clone == std::string_view::npos || clone < begin ? name.size() : clone;
   const std::string_view function = name.substr(begin, end - begin);
-  if (function.find_first_of("(<:") == std::string_view::npos) return shortened(name, kLongest);
+  if (function.find_first_of("(<:") == std::string_view::npos) return shortened(name, kLongestName);
   const Reader reader(function);
   std::string text = reader.understands() ? reader.whole() : std::string();
   if (text.empty()) text = function;
-  return shortened(std::string(name.substr(0, begin)) + text + std::string(name.substr(end)), kLongest);
+  return shortened(std::string(name.substr(0, begin)) + text + std::string(name.substr(end)), kLongestName);
 }
 
 }  // namespace lotus::analyzer

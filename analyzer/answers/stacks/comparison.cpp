@@ -10,7 +10,6 @@
 namespace lotus::analyzer {
 namespace {
 
-constexpr double kMissed = 0.05;
 constexpr std::uint64_t kFewest = 2;  // samples in both runs together, for a function to be compared
 
 Tally tally_of(const OpCost& cost, FrameId id) {

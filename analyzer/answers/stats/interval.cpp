@@ -8,12 +8,6 @@
 #include <limits>
 
 namespace lotus::analyzer {
-namespace {
-
-constexpr double kMissed = 0.05;
-
-}  // namespace
-
 Bounds exact_interval(double share, double n) {
   if (n <= 0) return {0, 1};
   const double hits = std::clamp(share, 0.0, 1.0) * n;

@@ -3,6 +3,9 @@
 
 namespace lotus::analyzer {
 
+// The probability with which a 95 % interval does not hold the true value.
+inline constexpr double kMissed = 0.05;
+
 // Bounds of an estimate.
 struct Bounds {
   double low = 0, high = 0;

@@ -3,7 +3,7 @@
 namespace lotus::analyzer {
 namespace {
 
-constexpr FigureKind kKinds[] = {
+constexpr FigureKind kFigures[] = {
     {"2", "timeline", "batches in workers and in training", timeline_figure},
     {"3", "out-of-order", "a batch that arrives out of order", out_of_order_figure},
     {"4", "preprocessing", "preprocessing time of a batch", preprocessing_figure},
@@ -21,10 +21,10 @@ constexpr FigureKind kKinds[] = {
 
 }  // namespace
 
-std::span<const FigureKind> figure_kinds() { return kKinds; }
+std::span<const FigureKind> figure_kinds() { return kFigures; }
 
 const FigureKind* find_figure(std::string_view name) {
-  for (const auto& kind : kKinds)
+  for (const auto& kind : kFigures)
     if (name == kind.number || name == kind.name) return &kind;
   return nullptr;
 }

@@ -3,7 +3,7 @@
 namespace lotus::analyzer {
 namespace {
 
-constexpr TableKind kKinds[] = {
+constexpr TableKind kTables[] = {
     {"mapping", "I", "the native functions of each operation", mapping_table},
     {"ops", "II", "how long operations take", ops_table},
     {"functions", "IV", "what each profiler sees of an input pipeline", functions_table},
@@ -21,10 +21,10 @@ std::string_view arabic(std::string_view number) {
 
 }  // namespace
 
-std::span<const TableKind> table_kinds() { return kKinds; }
+std::span<const TableKind> table_kinds() { return kTables; }
 
 const TableKind* find_table(std::string_view name) {
-  for (const auto& kind : kKinds)
+  for (const auto& kind : kTables)
     if (name == kind.name || (kind.number != nullptr && arabic(name) == kind.number)) return &kind;
   return nullptr;
 }
