@@ -1,4 +1,4 @@
-"""What benchmarks share that compare CPU times: a collector by hand, clocks, summaries of ratios."""
+"""Shared by benchmarks that compare CPU times: a collector, clocks, summaries of ratios."""
 import os
 import pathlib
 import signal
@@ -11,7 +11,8 @@ import tempfile
 class Collector:
     """Runs while the context lasts, with segments and trace in directories of its own.
 
-    bare, traced: environments of programs without Lotus and with it. cpu_s: of its whole life, once it has ended.
+    bare, traced: environments of programs without and with Lotus. cpu_s: the CPU time of its whole life, once
+    ended.
     """
 
     def __init__(self, build, *before):
@@ -46,7 +47,7 @@ def cpu_of(pid):
 def summary(ratios):
     low, middle, high = statistics.quantiles(ratios, n=4)
     order, n = sorted(ratios), len(ratios)
-    reach = 0.98 * n ** 0.5  # of the median's interval: ranks of a binomial distribution, approximated
+    reach = 0.98 * n ** 0.5  # half width of the median's interval, in ranks (binomial, approximated)
     least, most = order[max(0, int(n / 2 - reach))], order[min(n - 1, int(n / 2 + reach))]
     percent = [100 * (ratio - 1) for ratio in (middle, low, high, least, most)]
     return "{:+6.2f} %   quartiles [{:+.2f}, {:+.2f}]   95 % [{:+.2f}, {:+.2f}]".format(*percent)

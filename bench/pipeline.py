@@ -1,4 +1,4 @@
-"""An ImageNet-style input pipeline and nothing else: what bench/overhead runs with and without liblotus."""
+"""An ImageNet-style input pipeline and nothing else, which bench/overhead runs with and without liblotus."""
 import argparse
 
 import torch
@@ -8,7 +8,7 @@ from torchvision.datasets import ImageFolder
 
 
 def photographs(data):
-    """An ImageFolder tree as ImageNet is prepared for training."""
+    """An ImageFolder tree with the usual transforms for training on ImageNet."""
     return ImageFolder(data, T.Compose([
         T.RandomResizedCrop(224),
         T.RandomHorizontalFlip(),

@@ -5,12 +5,12 @@ import signal
 import subprocess
 
 PAGE = 4096
-READ_WRITE_EXECUTE = 7  # of mprotect
-PERF_EVENTS = 31, 32  # of prctl: disable, enable those of this task
+READ_WRITE_EXECUTE = 7  # for mprotect
+PERF_EVENTS = 31, 32  # for prctl: disable, enable perf events of this task
 
 
 class Switch:
-    """Reaches into the library of this process and of the children that it forks."""
+    """Switches parts of the library in this process and in the children that it forks."""
 
     def __init__(self):
         library = os.environ["LD_PRELOAD"].split(":")[-1]  # valgrind puts its own before it
@@ -32,10 +32,10 @@ class Switch:
         number = ctypes.c_int.from_address(self.addresses[name]).value
         self.signals = ctypes.c_ulong(1 << (number - 1)) if number else None
         self.c = ctypes.CDLL(None)
-        self.code = []  # of interposed functions: address, the library's own instructions, a jump over them
+        self.code = []  # (address, the library's instructions, a jump to the real function)
 
     def go_around(self, name, prefix):
-        """Interposed functions that begin so: where calls are off, the loaded library of that name is called directly."""
+        """Lets interposed functions with this prefix jump to the library of this name while calls are off."""
         library = ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
         for symbol in (symbol for symbol in self.addresses if symbol.startswith(prefix) and hasattr(library, symbol)):
             address, real = self.addresses[symbol], ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
@@ -48,16 +48,16 @@ class Switch:
             self.code.append((address, ctypes.string_at(address, len(jump)), jump))
 
     def none(self, on):
-        """Nothing is switched."""
+        """Switches nothing, for comparison."""
 
     def calls(self, on):
-        """Python's own frame evaluator instead: nothing of the pipeline is seen then, nor recorded or counted."""
+        """Restores Python's frame evaluator, so that nothing of the pipeline is seen, recorded or counted."""
         self.set(self.interpreter, self.ours if on else self.theirs)
         for address, ours, jump in self.code:
             ctypes.memmove(address, ours if on else jump, len(jump))
 
     def samples(self, on):
-        """Blocks the signal of stack samples in this thread, and stops perf's clock, which would go on to send it."""
+        """Blocks the signal of stack samples in this thread, and stops perf's clock, which would send it."""
         self.c.prctl(PERF_EVENTS[on], 0, 0, 0, 0)
         if self.signals is not None:
             words = (ctypes.c_ulong * 16)(self.signals.value)

@@ -1,5 +1,5 @@
-// lotus-synth: writes the trace of an ImageNet-like training that never ran, of any length. The durations
-// are those that the research system measured (reference: image classification), with random variation.
+// lotus-synth: writes a synthetic trace of an ImageNet-like training, of any length. Durations are those that
+// the research system published for image classification, with random variation.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,7 +25,7 @@ struct Options {
   std::uint64_t events = 1'000'000;
   std::uint32_t workers = 2;
   std::uint64_t batch_size = 128;
-  std::uint64_t images = 50'000;  // of the dataset
+  std::uint64_t images = 50'000;  // in the dataset
   double step_ms = 250;
   std::uint64_t seed = 1;
 };
@@ -43,7 +43,7 @@ constexpr OpModel kOps[] = {{"Loader", OpRole::loader, 4.76},
                             {"Collation", OpRole::collate, 49.8}};
 constexpr std::uint64_t kCollation = 6;
 
-// Ticks as of a TSC of 2.5 GHz.
+// The ticks of a TSC with 2.5 GHz.
 constexpr std::uint64_t ticks(std::uint64_t ns) { return ns * 5 / (2u << kTickShift); }
 
 ClockPair pair_at(std::uint64_t ns) { return {ticks(ns), kRealtime + (ns - kStart)}; }
@@ -148,7 +148,7 @@ class Synth {
     worker.main.record<Kind::leave>(worker.now += gap(1'000));
   }
 
-  // Returns when the batch is in the pipe.
+  // Records a batch; returns the time at which it is in the pipe.
   std::uint64_t make(Worker& worker, std::uint64_t reset, std::uint64_t batch) {
     const std::uint64_t start = worker.now;
     worker.main.record<Kind::fetch>(start, 0, reset, batch);

@@ -36,7 +36,7 @@ bool read_all(int fd, std::span<IndexEntry> entries, std::uint64_t position) {
 
 FrameIndex::FrameIndex(std::vector<IndexEntry> known, const std::string& trace)
     : directory_(directory_of(trace)), recent_(std::move(known)) {
-  put_by();
+  spill();
 }
 
 void FrameIndex::append(std::span<const IndexEntry> entries) {
@@ -44,10 +44,10 @@ void FrameIndex::append(std::span<const IndexEntry> entries) {
   const std::size_t blocks = recent_.size() / kIndexBlock;
   recent_.reserve(kIndexBlock + entries.size());  // once: regrowing would fragment the heap by megabytes
   recent_.insert(recent_.end(), entries.begin(), entries.end());
-  if (recent_.size() / kIndexBlock > blocks) put_by();
+  if (recent_.size() / kIndexBlock > blocks) spill();
 }
 
-void FrameIndex::put_by() {
+void FrameIndex::spill() {
   const std::size_t whole = recent_.size() / kIndexBlock * kIndexBlock;
   if (whole == 0) return;
   if (!file_) file_.reset(open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));

@@ -1,5 +1,5 @@
 // The index of a trace's frames, to be written at the trace's end. The memory is bounded, however long the
-// trace grows: older entries wait in an unnamed file beside the trace.
+// trace grows: older entries are kept in an unnamed file beside the trace.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,21 @@ inline constexpr std::size_t kIndexBlock = 65'536;  // entries, 2 MiB
 
 class FrameIndex {
  public:
-  // `known`: the frames that are there already. `trace`: the path of the trace.
+  // `known`: the entries of the frames that the trace has already. `trace`: its path.
   FrameIndex(std::vector<IndexEntry> known, const std::string& trace);
 
   // If the unnamed file cannot be made or written, all entries stay in memory.
   void append(std::span<const IndexEntry> entries);
 
-  // Gives all entries, in order, in blocks of kIndexBlock at most. False with errno set: some could not be
-  // read back.
+  // Passes all entries to `take`, in order, in blocks of at most kIndexBlock. Returns false and sets errno if
+  // some could not be read back.
   bool visit(const std::function<void(std::span<const IndexEntry>)>& take) const;
 
   std::size_t entries_in_memory() const { return recent_.size(); }
 
  private:
-  void put_by();
+  // Moves all full blocks of `recent_` to the unnamed file.
+  void spill();
 
   std::string directory_;
   Fd file_;

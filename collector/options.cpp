@@ -22,10 +22,10 @@ Environment:
               else ${TMPDIR:-/tmp}/lotus-UID, else $HOME/.lotus)
   LOTUS_LOG   file that diagnostics are appended to (default: standard error)
 
-A directory that is named and not there is made when a collector is to serve it (only the last part of its
-path), never by --drain and --status.
+A LOTUS_DIR or --dir that does not exist is made by a collector that serves it (only the last part of the
+path), but not by --drain and --status.
 
-Exit codes: 0 done, also if another collector serves already; 1 could not do its work and says why;
+Exit codes: 0 done, also if another collector serves already; 1 failed, with a message that says why;
 2 wrong usage; 3 nobody serves (--status).)";
 
 std::string environment(const char* name) {
@@ -103,11 +103,12 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   auto* auto_flag =
       app.add_flag("--autostart", autostart, "End with the last traced process (used by liblotus.so)");
   app.add_flag("--drain", drain, "Write what the segments hold now, then exit")->excludes(auto_flag);
-  auto* status_flag = app.add_flag("--status", status,
-                                   "Say who serves, which programs are traced, and what was lost; then exit")
-                          ->excludes(auto_flag)
-                          ->excludes("--drain");
-  app.add_flag("--json", options.json, "With --status: for programs")->needs(status_flag);
+  auto* status_flag =
+      app.add_flag("--status", status,
+                   "Print the serving collector, the traced programs and what was lost, then exit")
+          ->excludes(auto_flag)
+          ->excludes("--drain");
+  app.add_flag("--json", options.json, "With --status: print JSON")->needs(status_flag);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("lotus-collector: {}; --help says more\n", printable(error.what()));
   });

@@ -66,7 +66,7 @@ Run prepare_export(CLI::App& app) {
   app.add_option("--format", options->format, "lotustrace: the log files of LotusTrace")
       ->check(CLI::IsMember({"lotustrace"}))
       ->capture_default_str();
-  app.add_option("--prefix", options->prefix, "with which names of files begin (LotusTrace's log_file)")
+  app.add_option("--prefix", options->prefix, "prefix of the names of files (LotusTrace's log_file)")
       ->capture_default_str();
   app.add_option("DIR", options->directory, "a new directory, or an empty one")->required();
   add_traces(app, options->traces);

@@ -88,13 +88,14 @@ Run prepare_figure(CLI::App& app) {
       ->required();
   app.add_option("--from", options->figure.from, "2 and 3: the first batch to show")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--epoch", options->figure.epoch, "2 and 3: of which epoch, from 0; 2: the first, 3: any")
+  app.add_option("--epoch", options->figure.epoch,
+                 "2 and 3: the epoch to show, from 0; default: the first (2), any (3)")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--batches", options->figure.batches, "2 and 3: how many")
+  app.add_option("--batches", options->figure.batches, "2 and 3: number of batches to show")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   app.add_option("--counter", options->figure.counters,
-                 "6e to 6h: beginning of a counter's name (twice: the second one)")
+                 "6e to 6h: beginning of a counter's name; given twice: also of the second counter")
       ->allow_extra_args(false);
   app.add_flag("--force", options->force, "replace files that exist");
   return [options] { make_figure(*options); };

@@ -146,22 +146,24 @@ Run prepare_import(CLI::App& app) {
                  "directories of LotusTrace logs; those of several configurations make a trace each")
       ->required();
   app.add_option("-o,--output", options->output,
-                 "the trace to write; of several configurations: a directory for them")
+                 "the trace to write; for several configurations, a directory for the traces")
       ->type_name("TRACE")
       ->required();
   app.add_option("--mapping", options->mapping,
                  "which functions run in which operation: LotusMap's JSON, or that of map --json")
       ->type_name("JSON");
   app.add_option("--uarch", options->counters,
-                 "a profiler's table of counters, one row a function: a column Function; Module, if there is "
-                 "one; CPU Time; "
-                 "Clockticks, which columns in percent need; any other counters")
+                 "a profiler's table of counters, one row per function, with the columns Function, Module "
+                 "(optional), CPU Time, Clockticks (if columns are in percent) and any other counters")
       ->type_name("CSV");
-  app.add_option("--batch-size", options->known.batch_size, "of the run, where no name says it")
+  app.add_option("--batch-size", options->known.batch_size,
+                 "batch size of the run, if no directory name says it")
       ->check(CLI::PositiveNumber);
-  app.add_option("--workers", options->known.workers, "of the loader, where neither names nor logs say it")
+  app.add_option("--workers", options->known.workers,
+                 "number of workers, if neither directory names nor logs say it")
       ->check(CLI::PositiveNumber);
-  app.add_option("--ranks", options->known.ranks, "GPUs or training processes, where no name says it")
+  app.add_option("--ranks", options->known.ranks,
+                 "number of GPUs or training processes, if no directory name says it")
       ->check(CLI::PositiveNumber);
   app.add_flag("--strict", options->strict,
                "a damaged line, or an unknown operation of the mapping, is an error");

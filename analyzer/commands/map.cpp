@@ -68,8 +68,8 @@ Run prepare_map(CLI::App& app) {
       ->type_name("PERCENT")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
-  app.add_flag("--json", options->json, "op_to_func and common_funcs_to_op: what is listed, for programs");
-  app.add_flag("--full", options->full, "JSON with everything, also what is not listed");
+  app.add_flag("--json", options->json, "JSON of what is listed: op_to_func and common_funcs_to_op");
+  app.add_flag("--full", options->full, "JSON with everything, including functions that are not listed");
   return [options] { show_map(*options); };
 }
 

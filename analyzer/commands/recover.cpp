@@ -58,7 +58,7 @@ Run prepare_recover(CLI::App& app) {
                  "the damaged trace; it is left as it is; none: the newest *.lotus in the working directory");
   app.add_option("-o,--output", options->output,
                  "file to write; -: standard output; default: TRACE's name with .recovered.lotus at its end");
-  app.add_flag("--json", options->json, "say what is gone as JSON");
+  app.add_flag("--json", options->json, "print what was lost as JSON");
   app.add_flag("--force", options->force, "replace the file if it exists");
   return [options] {
     if (options->trace.empty()) options->trace = chosen_traces({}).front();

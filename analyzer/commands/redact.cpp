@@ -52,7 +52,7 @@ Run prepare_redact(CLI::App& app) {
   app.add_option("-o,--output", options->output,
                  "file to write; -: standard output; default: TRACE's name with .redacted.lotus at its end");
   app.add_option("--key", options->key,
-                 "file with the key of the hashes; default: one of your own, made at the first time");
+                 "file with the key of the hashes; default: your own key, made at the first use");
   app.add_flag("--force", options->force, "replace the file if it exists");
   return [options] { redact(*options); };
 }

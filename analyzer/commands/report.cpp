@@ -96,7 +96,8 @@ Run prepare_report(CLI::App& app) {
   const auto options = std::make_shared<ReportOptions>();
   add_traces(app, options->traces);
   auto* json = app.add_flag("--json", options->json, "the same facts as one JSON object");
-  auto* html = app.add_option("--html", options->html, "write them as a page for the browser, - for stdout")
+  auto* html = app.add_option("--html", options->html,
+                              "write the report as a page for the browser; -: standard output")
                    ->type_name("OUT")
                    ->excludes(json);
   app.add_flag("--by-rank", options->by_rank,

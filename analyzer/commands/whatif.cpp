@@ -136,7 +136,8 @@ Run prepare_whatif(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--train-step", options->step, "the training step takes 0.5x its time, or 12ms")
       ->type_name("CHANGE");
-  app.add_option("--loader", options->loader, "the loader of that id; default: that was waited for longest");
+  app.add_option("--loader", options->loader,
+                 "id of the loader; default: the one that training waited for longest");
   app.add_flag("--json", options->json, "the same facts as one JSON object");
   return [options] { answer(*options); };
 }

@@ -3,11 +3,11 @@
 //
 //   bench-load PROCESSES EVENTS_A_SECOND SECONDS [THREADS [AT_ONCE]]
 //
-// Rate and time are those of each thread, of which a process has THREADS (1); 0 events: as fast as the
-// recorder goes; 0 seconds: some events, then it ends. AT_ONCE processes (all) live at the same time.
+// Each process has THREADS threads (default: 1), each with this rate and time. 0 events: as fast as possible;
+// 0 seconds: some events, then it ends. AT_ONCE processes (default: all) run at the same time.
 //
-// LOTUS_DIR and LOTUS_OUTPUT say where segments and trace go. Prints what was recorded: events, and seconds
-// taken.
+// LOTUS_DIR and LOTUS_OUTPUT name the places of segments and trace. Prints the number of recorded events, and
+// the seconds taken.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,13 +25,12 @@
 
 namespace {
 
-constexpr std::uint64_t kTick =
-    10'000'000;  // ns between bursts of a thread that records at a rate: at least …
-constexpr std::uint64_t kTickEvents = 20;  // … the time of so many events
+constexpr std::uint64_t kTick = 10'000'000;  // ns: the shortest time between bursts of a thread with a rate
+constexpr std::uint64_t kTickEvents = 20;    // the fewest events of such a burst
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kBurst = 1000;  // pairs between looks at the clock at full speed
+constexpr std::uint64_t kBurst = 1000;  // pairs between reads of the clock, at full speed
 
-// An operation of varying length, or compression would be too easy.
+// An operation of varying length: equal lengths would compress too well.
 std::uint32_t vary(std::uint32_t state) {
   for (std::uint32_t rounds = 1 + state % 64; rounds > 0; --rounds) {
     state ^= state << 13;
@@ -60,7 +59,7 @@ struct Load {
   std::uint64_t processes, events_a_second, seconds, threads, at_once;
 };
 
-// Events recorded by this thread.
+// Records in this thread; returns the number of events.
 std::uint64_t run(const Load& load) {
   if (load.seconds == 0) return record(kBurst / 10);
   const std::uint64_t begin = lotus::clock_ns(CLOCK_MONOTONIC);
@@ -73,7 +72,7 @@ std::uint64_t run(const Load& load) {
       recorded += record(kBurst);
       continue;
     }
-    // What is due by now: a process that was scheduled away catches up.
+    // Catches up if the process was scheduled away.
     const std::uint64_t due = (now - begin) / tick * tick * load.events_a_second / kSecond;
     if (due > recorded) recorded += record((due - recorded) / 2);
     sleep_until(begin + ((now - begin) / tick + 1) * tick);
@@ -81,11 +80,11 @@ std::uint64_t run(const Load& load) {
   return recorded;
 }
 
-// Events recorded by this process.
+// Records in all threads of this process; returns the number of events.
 std::uint64_t run_threads(const Load& load) {
   std::vector<std::uint64_t> recorded(load.threads);
   std::vector<std::thread> threads;
-  lotus::current_thread();  // in Python one thread is the first, too: it holds the interpreter's lock
+  lotus::current_thread();  // first, as in Python, where one thread holds the interpreter's lock
   const auto work = [&](std::size_t i) {
     recorded[i] = run(load);
     if (lotus::Thread* thread = lotus::current_thread()) lotus::flush(*thread);
@@ -98,7 +97,7 @@ std::uint64_t run_threads(const Load& load) {
   return all;
 }
 
-// A child that adds what it recorded to `total`, which all share.
+// Forks a child that adds its number of events to `total`, which is shared.
 pid_t start(const Load& load, std::uint64_t* total) {
   const pid_t child = fork();
   if (child != 0) return child;

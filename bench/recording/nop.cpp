@@ -1,6 +1,5 @@
-// The do-nothing twin of liblotus.so: attaches at the same moment in the same way and evaluates every frame
-// without looking at it. What a program takes more under liblotus than under this one is what recording
-// costs.
+// The do-nothing twin of liblotus.so: attaches at the same time in the same way, and evaluates every frame
+// without inspecting it. The difference between both is the cost of recording.
 #include <dlfcn.h>
 
 #include <cstring>

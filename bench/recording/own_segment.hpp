@@ -1,4 +1,4 @@
-// A segment of this process's own to record into, which no collector serves.
+// A segment for this process to record into, without a collector.
 #pragma once
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "record/recorder.hpp"
 #include "sampling/sampler.hpp"
 
-// In a directory of its own under /dev/shm; both are gone at the end of its life. One at a time.
+// A segment in its own directory under /dev/shm; the destructor removes both. Only one can exist at a time.
 class OwnSegment {
  public:
   enum class Samples : bool { no, yes };  // whether this thread's stack is sampled

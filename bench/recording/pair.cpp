@@ -1,9 +1,9 @@
-// ns per Enter/Leave pair, compression and hand-over included, and what a pair weighs: the recorder of
-// liblotus.so in this process, with a thread that drains its rings as the collector does.
+// ns and bytes per pair of enter and leave, including compression and hand-over: runs the recorder of
+// liblotus.so in this process, with a thread that drains its rings like the collector.
 //
 //   bench-pair [PAIRS]      default 20,000,000; segments in a directory of its own under /dev/shm
 //
-// Times of operations vary as those of a real pipeline do (pseudo-random), or compression would be too easy.
+// Lengths of operations are pseudo-random, as equal lengths would compress too well.
 #include <unistd.h>
 
 #include <atomic>

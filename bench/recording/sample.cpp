@@ -1,11 +1,10 @@
-// What a stack sample costs the thread that it is taken in: ns for the signal, the copy and the return, with
-// different amounts of stack to copy; and the same for a signal whose handler does nothing.
+// The cost of a stack sample for its thread: ns for the signal, the copy and the return, with different
+// amounts of stack to copy; and the same for a signal with an empty handler.
 //
 //   bench-sample [SAMPLES]      default 200,000 of each; segments in a directory of its own under /dev/shm
 //
-// The signal is one that a thread sends to itself, with what the kernel's timer would tell. What the system
-// call that sends it takes, measured with a signal that is ignored, is left out; the timer's interrupt is not
-// in it.
+// A thread sends itself the signal, with the siginfo of the kernel's timer. The cost of that system call,
+// measured with an ignored signal, is subtracted. The timer's interrupt is not included.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,7 +24,7 @@
 
 namespace {
 
-constexpr int kPythonFrames = 15;  // a usual pipeline's
+constexpr int kPythonFrames = 15;  // a usual number in a pipeline
 constexpr std::uint64_t kBetweenDrains = 16;
 
 volatile std::uint64_t sink = 0;
@@ -34,7 +33,7 @@ void burn_cpu() {
   for (std::uint64_t i = 0; i < 10'000'000; ++i) sink = sink + i;
 }
 
-// What the sampler's own timer tells with its signal: waited for, as the contents are the kernel's.
+// Waits for a signal of the sampler's timer and returns its siginfo, whose contents only the kernel knows.
 siginfo_t capture(int signal) {
   sigset_t set;
   sigemptyset(&set);
@@ -55,7 +54,7 @@ void send(const siginfo_t& info) {
 
 void do_nothing(int, siginfo_t*, void*) {}
 
-// A signal with the sampler's flags and this handler; nullptr: ignored.
+// Sets up another signal with the sampler's flags and this handler, or to be ignored (nullptr); returns it.
 int take_other_signal(void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
@@ -84,7 +83,7 @@ void drain(lotus::RingReader& reader, Taken& taken) {
   }
 }
 
-// ns a signal, the median of its batches; the time to drain is left out.
+// ns per signal: the median over batches, without the time to drain.
 [[gnu::noinline]] double signals(std::uint64_t count, const siginfo_t& info, lotus::RingReader& reader,
                                  Taken& taken) {
   std::vector<std::uint64_t> elapsed;
@@ -99,7 +98,7 @@ void drain(lotus::RingReader& reader, Taken& taken) {
   return static_cast<double>(*middle) / kBetweenDrains;
 }
 
-// The same below an operation's entry, with Python calls and `bytes` of stack between.
+// The same inside an operation, with Python calls and `bytes` of stack since its entry.
 [[gnu::noinline]] double inside_operation(std::size_t bytes, std::uint64_t count, const siginfo_t& info,
                                           lotus::RingReader& reader, Taken& taken) {
   const lotus::Span span = lotus::enter<lotus::Kind::op>(std::uint32_t{1});

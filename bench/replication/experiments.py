@@ -1,4 +1,4 @@
-"""Runs training scripts, traced and not, and keeps what was done."""
+"""Runs training scripts with and without the tracer, and keeps the results."""
 import json
 import os
 import pathlib
@@ -17,7 +17,7 @@ PATIENCE = 120  # seconds for the collector to close a trace
 
 
 class Progress:
-    """One line on a terminal: what runs, and for how long all will; elsewhere a line a step."""
+    """Shows the current step and the remaining time: in one line on a terminal, else in a line per step."""
 
     def __init__(self, steps):
         self.left = dict(steps)  # estimated seconds by name
@@ -52,7 +52,7 @@ class Laboratory:
                 sys.exit(f"replicate: {build / path} is missing: build first (tools/quickstart), or name --build")
 
     def analyze(self, *arguments):
-        """Standard output; ends the program when it fails."""
+        """Runs lotus-analyze and returns its output; raises RuntimeError if it fails."""
         command = [self.build / "bin/lotus-analyze", *arguments]
         outcome = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if outcome.returncode != 0:
@@ -66,7 +66,7 @@ class Laboratory:
             return False
 
     def data_for(self, run):
-        """Photographs, volumes or boxes, made where they are missing."""
+        """The directory of photographs, volumes or boxes, which is made if it is missing."""
         if run.workload == "detection":
             if not BOXED.is_dir():
                 sys.exit(f"replicate: {BOXED} is missing: run `apt-get install labelme-examples` and try again")
@@ -83,7 +83,7 @@ class Laboratory:
         return {**kept, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", **{k: str(v) for k, v in more.items()}}
 
     def execute(self, command, **more):
-        """Wall seconds."""
+        """Runs the command; returns wall seconds."""
         start = time.monotonic()
         outcome = subprocess.run([str(word) for word in command], env=self.environment(**more), stdout=subprocess.DEVNULL,
                                  stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -93,7 +93,7 @@ class Laboratory:
         return took
 
     def traced(self, command, trace):
-        """Wall seconds of the program; returns once the trace is closed."""
+        """Runs the command under the tracer and waits for its trace; returns wall seconds of the command."""
         took = self.execute(command, LD_PRELOAD=self.build / "lib/liblotus.so", LOTUS_OUTPUT=trace)
         end = time.monotonic() + PATIENCE
         while not self.is_whole(trace):
@@ -106,7 +106,7 @@ class Laboratory:
         return self.traces / f"{run.name}.lotus"
 
     def make(self, run):
-        """The trace; False if it was there."""
+        """Makes the trace of a run; False if it exists already."""
         target = self.trace_of(run)
         if self.is_whole(target):
             return False
@@ -117,7 +117,7 @@ class Laboratory:
         return True
 
     def spy(self):
-        """py-spy's program, installed by pip once; there is none where pip does not get it."""
+        """The path of py-spy, installed by pip once; the file is missing if that failed."""
         directory = self.directory / "py-spy"
         if not directory.exists():
             subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", directory, "py-spy"],
@@ -126,7 +126,7 @@ class Laboratory:
         return directory / "bin/py-spy"
 
     def ways(self, command, scratch):
-        """What is done to a run, by name: returns its wall seconds, leaves its files in scratch."""
+        """{name: function} of the ways to observe a run; each returns wall seconds, and writes to scratch."""
         profiled = SOURCE / "bench/replication/profiled.py"
         ways = {"none": lambda: self.execute(command), "Lotus": lambda: self.traced(command, scratch / "o.lotus"),
                 "PyTorch profiler": lambda: self.execute([command[0], profiled, scratch / "torch.json", *command[1:]])}
@@ -135,7 +135,7 @@ class Laboratory:
         return ways
 
     def overhead(self, settings):
-        """Median wall time of each way to watch the same run, in % of the bare one, and what it left on disk."""
+        """For each way to observe the run: median wall time compared with the bare run, and bytes on disk."""
         kept = self.directory / f"overhead-{plan.overhead_run(settings).name}.json"
         if kept.exists():
             return json.loads(kept.read_text()), False

@@ -1,4 +1,4 @@
-"""Every figure and table of the paper, by lotus-analyze, from the traces of the experiments."""
+"""Makes all figures and tables of the paper by lotus-analyze, from the traces of the experiments."""
 import dataclasses
 import json
 
@@ -11,20 +11,21 @@ COUNT = 13
 class Figure:
     number: str
     picture: object = None  # path of the SVG
-    why: str = ""           # there is none
+    why: str = ""           # why there is no picture
 
 
 def traces_for(number, lab, settings):
     grid, study = plan.grid(settings), plan.study(settings)
     if number in "23":
-        # Most workers have most batches out of order; small batches have enough of them to show.
+        # Traces with many workers have most batches out of order, those with small batches have enough
+        # batches.
         most = max(grid, key=lambda run: (run.workers, -run.batch_size))
         return [most] if number == "2" else [most, *sorted(study, key=lambda run: -run.workers)]
     return grid if number[0] in "45" else study
 
 
 def make(lab, settings):
-    """Figures by number; 3 from the first trace that has a batch out of order."""
+    """Figures by number. Figure 3 is of the first trace that has a batch out of order."""
     directory = lab.directory / "figures"
     directory.mkdir(exist_ok=True)
     made = {}
@@ -42,7 +43,7 @@ def make(lab, settings):
 
 
 def table(lab, name, runs, kept=None):
-    """Rows of a table; its CSV is kept, as `kept`."""
+    """Rows of a table, which is also kept as the CSV file `kept`."""
     traces = [lab.trace_of(run) for run in runs]
     directory = lab.directory / "tables"
     directory.mkdir(exist_ok=True)

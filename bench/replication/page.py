@@ -1,4 +1,4 @@
-"""The page: every figure and table, with the paper's numbers beside ours."""
+"""Writes the page with all figures and tables, and the paper's numbers beside ours."""
 import base64
 import html
 import os
@@ -35,7 +35,7 @@ def is_number(value):
 
 
 def table(heading, rows):
-    """A column that holds a number is one of numbers."""
+    """An HTML table. Columns that contain a number are formatted as numbers."""
     kinds = [' class="number"' if any(map(is_number, column)) else "" for column in zip(*rows)]
     head = "".join(f"<th{kind}>{html.escape(cell)}</th>" for kind, cell in zip(kinds, heading))
     body = "".join("<tr>" + "".join(f"<td{kind}>{text(cell)}</td>" for kind, cell in zip(kinds, row)) + "</tr>" for row in rows)
@@ -176,7 +176,7 @@ class Page:
 
 
 def write(lab, settings, made, overhead):
-    """Path of the page."""
+    """Writes the page; returns its path."""
     path = lab.directory / "index.html"
     path.write_text(Page(lab, settings, made, overhead).html())
     return path

@@ -1,24 +1,24 @@
-"""Which experiments are run, with which settings, and how long they will take."""
+"""The experiments with their settings, and estimates of their durations."""
 import dataclasses
 import os
 
 CORES = os.cpu_count() or 1
-START_S = 4.0  # Python, PyTorch and workers
+START_S = 4.0  # to start Python, PyTorch and workers
 FIGURE_S = 3.0
-# CPU seconds of a sample in its workers, on a machine as of today; only for the estimate.
+# CPU seconds per sample in workers on a current machine; only for estimates.
 SAMPLE_S = {"classification": 0.004, "segmentation": 0.05, "detection": 0.03}
 PROGRAM = {"classification": "classify", "segmentation": "segment", "detection": "detect"}
-ROUND_SAMPLES = {"segmentation": 4, "detection": 3}  # of an epoch; classification: the photographs
+ROUND_SAMPLES = {"segmentation": 4, "detection": 3}  # per epoch; classification: all photographs
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One training run under the tracer. Its name is its settings: a trace of that name is not made again."""
+    """One training run under the tracer. Its name contains all settings, so that its trace can be reused."""
     workload: str
     batch_size: int
     workers: int
     epochs: int
-    samples: int  # of an epoch
+    samples: int  # per epoch
 
     @property
     def name(self):
@@ -26,7 +26,7 @@ class Run:
 
     @property
     def seconds(self):
-        """How long it will take, about."""
+        """The estimated duration."""
         work = self.samples * self.epochs * SAMPLE_S[self.workload]
         return START_S + work / max(1, min(self.workers, CORES))
 
@@ -40,8 +40,8 @@ class Settings:
     photos: int
     epochs: int
     batch_sizes: tuple
-    workers: tuple        # with each of the batch sizes
-    study_batch: int      # of the study of worker counts
+    workers: tuple        # each is combined with each batch size
+    study_batch: int      # the batch size in the study of worker counts
     study_workers: tuple
     detection_epochs: int
     segmentation_epochs: int
@@ -57,19 +57,19 @@ FULL = Settings(photos=2048, epochs=2, batch_sizes=(64, 128, 256, 512), workers=
 
 
 def grid(settings):
-    """Batch sizes by workers: figures 2 to 5."""
+    """All combinations of batch size and workers, for figures 2 to 5."""
     return [Run("classification", size, workers, settings.epochs, settings.photos)
             for size in settings.batch_sizes for workers in settings.workers]
 
 
 def study(settings):
-    """Numbers of workers: figure 6."""
+    """Different numbers of workers, for figure 6."""
     return [Run("classification", settings.study_batch, workers, settings.epochs, settings.photos)
             for workers in settings.study_workers]
 
 
 def workloads(settings):
-    """One run of each of the three: tables I and II."""
+    """One run of each of the three workloads, for tables I and II."""
     workers = min(2, CORES)
     return {"classification": Run("classification", settings.batch_sizes[-1], workers, settings.epochs, settings.photos),
             "segmentation": Run("segmentation", 2, workers, settings.segmentation_epochs, ROUND_SAMPLES["segmentation"]),
@@ -81,7 +81,7 @@ def all_runs(settings):
 
 
 def overhead_run(settings):
-    """One worker and the largest batch, as published; long enough for the start not to count much."""
+    """One worker and the largest batch, as in the paper; long enough for the start-up not to matter."""
     return Run("classification", settings.batch_sizes[-1], 1, settings.overhead_epochs, settings.photos)
 
 

@@ -1,8 +1,8 @@
-// What the stack snapshots of real processes cost the collector: unwinding, storing, naming.
+// The collector's cost of stack snapshots of real processes: unwinding, storing, naming.
 //
-//   bench-snapshots DIR [ROUNDS]     DIR: segments that traced programs left (LOTUS_AUTOSTART=0)
+//   bench-snapshots DIR [ROUNDS]     DIR: segments of traced programs without a collector (LOTUS_AUTOSTART=0)
 //
-// Prints one `name value` a line. The segments are read only: run it as often as you like.
+// Prints lines of `name value`. Does not change the segments, so it can be repeated.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -54,7 +54,7 @@ Recorded read_segment(const std::string& path) {
   struct stat status {};
   if (!fd || fstat(fd.get(), &status) != 0) throw std::runtime_error(path + ": cannot be read");
   const auto size = static_cast<std::size_t>(status.st_size);
-  // A private mapping: the reader moves the ring's tail, the file keeps it.
+  // A private mapping: the reader moves the ring's tail, but not in the file.
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd.get(), 0);
   if (size < sizeof(SegmentHeader) || memory == MAP_FAILED) throw std::runtime_error(path + ": no segment");
   auto* segment = static_cast<std::uint8_t*>(memory);
@@ -77,7 +77,7 @@ struct Costs {
   std::size_t frames = 0, file_bytes = 0;
 };
 
-// Unwinding alone.
+// Measures unwinding alone.
 void unwind_all(const std::vector<Recorded>& processes, Costs& costs) {
   Binaries binaries;
   Unwinder unwinder(binaries);
@@ -104,7 +104,7 @@ void unwind_all(const std::vector<Recorded>& processes, Costs& costs) {
   }
 }
 
-// All that becomes of a snapshot while the program runs, then naming.
+// Measures all processing of snapshots while the program runs, then naming.
 void store_all(const std::vector<Recorded>& processes, Costs& costs, Log& log) {
   Stacks stacks;
   Packer packer;

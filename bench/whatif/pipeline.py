@@ -1,8 +1,8 @@
-"""A pipeline of which every cost and every setting of the loader can be chosen: what bench/whatif/compare runs.
+"""A pipeline with configurable costs and loader settings, run by bench/whatif/compare.
 
-With --data, photographs are loaded and cropped; without, all operations sleep, so that two cores serve any
-number of workers. A training step sleeps, as one on a GPU does, or with --compute it computes. Prints what it
-measured itself: images/s, and the share of the time spent in the loader, in percent.
+With --data, it loads and crops photographs; without, all operations sleep, so that two cores suffice for any
+number of workers. A training step sleeps, like one on a GPU, or computes with --compute. Prints its own
+measurements: images/s, and the percentage of time spent in the loader.
 """
 import argparse
 import random
@@ -11,11 +11,11 @@ import time
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-SAMPLES = 8  # of a batch
+SAMPLES = 8  # per batch
 
 
 class Decode:
-    """Takes between half and one and a half of `mean` seconds, as the sample has it."""
+    """Takes 0.5 to 1.5 times `mean` seconds, depending on the sample."""
 
     def __init__(self, mean):
         self.mean = mean
@@ -64,8 +64,8 @@ def photographs(directory):
 
 
 def computing(turns):
-    """A training step that computes: a function. It is the same in each run, however fast the machine is just then."""
-    weights = torch.randn(64 << 10, requires_grad=True)  # no matrices: a BLAS may have threads of its own
+    """A training step with a fixed amount of computation."""
+    weights = torch.randn(64 << 10, requires_grad=True)  # not a matrix: a BLAS may use threads
 
     def step(factor):
         for _ in range(turns * factor):

@@ -23,13 +23,12 @@ namespace lotus::collector {
 namespace {
 
 constexpr std::size_t kMaxRules = std::size_t{1} << 15;  // 4 MiB; at the limit, all rules are discarded
-constexpr unsigned kMaxReads = 1u << 15;                 // in one step: damaged tables can hold endless loops
-constexpr std::uint64_t kMaxSnapshotReads = 1u
-                                            << 18;  // for all new steps of a snapshot; a usual step takes 200
-constexpr std::size_t kMaxLoads = 64;               // words of the stack that one step reads
+constexpr unsigned kMaxReads = 1u << 15;               // in a step: damaged tables may contain endless loops
+constexpr std::uint64_t kMaxSnapshotReads = 1u << 18;  // in all new steps of a snapshot; usual: 200 per step
+constexpr std::size_t kMaxLoads = 64;                  // words of the stack that a step reads
 
-// The code of a sigreturn trampoline: mov $15,%rax; syscall. Its caller made no call: a signal interrupted
-// it.
+// The code of a sigreturn trampoline: mov $15,%rax; syscall. The frame that it returns to
+// made no call: a signal interrupted it.
 constexpr std::uint8_t kTrampoline[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
 bool table_of(BinaryId binary, const ElfFile& file, unw_dyn_info_t& info) {
@@ -52,7 +51,7 @@ thread_local sigjmp_buf* before_step = nullptr;
 
 void on_arithmetic_error(int signal) {
   if (before_step != nullptr) siglongjmp(*before_step, 1);
-  ::signal(signal, SIG_DFL);  // not from libunwind: the instruction is tried again and ends the process
+  ::signal(signal, SIG_DFL);  // not caused by libunwind: the instruction repeats and ends the process
 }
 
 void install_handler() {
@@ -111,7 +110,7 @@ class UnwindRules::Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  // `variant`: which of the machines.
+  // Takes a step in the first (`variant` 0) or the second machine (1).
   UnwindRule step(std::uint64_t address, unsigned variant) {
     address_ = address;
     // Both machines use aligned addresses, since libunwind reads others byte by byte; rounded to multiples of
@@ -132,7 +131,7 @@ class UnwindRules::Machine {
     return describe(cursor);
   }
 
-  // Of the last step.
+  // The number of memory reads in the last step.
   unsigned reads() const { return reads_; }
 
   std::optional<unw_proc_info_t> function_at(std::uint64_t address) {
@@ -144,13 +143,13 @@ class UnwindRules::Machine {
 
  private:
   static constexpr unsigned kRangeBits = 36;
-  static constexpr std::uint64_t kFirstRegister = 0x100;  // ranges
+  static constexpr std::uint64_t kFirstRegister = 0x100;  // number of a range
   static constexpr std::uint64_t kFirstLoad = 0x200;
 
   // The origin of a value.
   struct Origin {
     enum class From : std::uint8_t { unknown, reg, load } from = From::unknown;
-    std::size_t index = 0;  // of the register, or of the load
+    std::size_t index = 0;  // number of the register, or index in loads_
     std::int32_t offset = 0;
   };
 
@@ -205,8 +204,8 @@ class UnwindRules::Machine {
     const Origin word = origin_of(number);
     if (word.from != Origin::From::load || word.offset != 0) return {};
     const Origin place = origin_of(loads_[word.index]);
-    if (place.from == cfa.from &&
-        place.index == cfa.index) {  // same origin as the CFA: express it by the CFA
+    // A place with the origin of the CFA is expressed relative to the CFA.
+    if (place.from == cfa.from && place.index == cfa.index) {
       const std::int64_t offset = std::int64_t{place.offset} - cfa.offset;
       if (offset != static_cast<std::int32_t>(offset)) return {};
       return {UnwindRule::kCfa, static_cast<std::int32_t>(offset)};
@@ -242,7 +241,7 @@ class UnwindRules::Machine {
     return 0;
   }
 
-  // libunwind reads tables byte by byte: most bytes follow the one that it read before.
+  // libunwind reads tables byte by byte, mostly in sequence, so the last part of a file is kept.
   int read_file(std::uint64_t address, unw_word_t& value) {
     if (address - table_address_ >= table_.size()) {
       const ElfFile* file = binaries_.file(binary_of(address));
@@ -277,8 +276,8 @@ class UnwindRules::Machine {
   std::uint64_t address_ = 0;
   std::uint64_t low_bits_ = 0;
   std::vector<std::uint64_t> loads_;     // stack addresses read in this step
-  std::span<const std::uint8_t> table_;  // the part of a file read last, from this common address on
-  std::uint64_t table_address_ = 0;
+  std::span<const std::uint8_t> table_;  // the part of a file that was read last
+  std::uint64_t table_address_ = 0;      // common address of the start of table_
   unsigned reads_ = 0;
   bool no_entry_ = false;
 };
@@ -289,7 +288,8 @@ UnwindRules::~UnwindRules() = default;
 
 void UnwindRules::begin_snapshot() { reads_left_ = kMaxSnapshotReads; }
 
-// A trampoline is entered by a return, so it starts at `address` or, for a return address less 1, behind it.
+// A trampoline is entered by a return, so it starts at `address`, or 1 byte later if that is a return address
+// minus 1.
 bool UnwindRules::interrupts(std::uint64_t address) {
   const ElfFile* file = binaries_.file(binary_of(address));
   if (file == nullptr) return false;
@@ -313,7 +313,7 @@ const KnownCode& UnwindRules::work_out(std::uint64_t address) {
   }
   reads_left_ -= std::min(reads_left_, reads);
   rule.interrupted = interrupts(address);
-  // While a binary's file was not found, keep no rule: another process may be able to open it.
+  // If the binary's file was not found, no rule is kept: another process may be able to open the file.
   if (binaries_.file(binary_of(address)) == nullptr) return not_kept_ = {address, 0, rule};
   if (known_.size() >= kMaxRules) known_.clear();
   return known_.add({address, 0, rule});

@@ -8,7 +8,7 @@
 // Contract
 //  1. The writer creates the file exclusively, sizes it with posix_fallocate, fills it, and stores
 //     `ready` last (release). Until `ready` is kReady the file is incomplete: its writer still fills it, or
-//     died. A process that calls exec makes another file, with `.1`, `.2` … behind the start time.
+//     died. A process that calls exec makes another file, whose name has `.1`, `.2` … behind the start time.
 //  2. A thread slot has one writer, its thread. Bytes of the open chunk are written first, then
 //     `used` is stored (release). A reader may take used bytes of a *dead* process only.
 //  3. When a chunk is handed on: ring record committed, then `used` = 0 (release), then `sequence`
@@ -17,8 +17,8 @@
 //  4. A ring has many writers and one reader. A writer reserves by compare-and-swap on `head`, fills
 //     the record, and commits by storing `commit` = commit_stamp(position) (release). The reader
 //     stops at the first record that is not committed. Stamps differ from lap to lap, so nothing is
-//     ever cleared. The writer whose record fills a quarter of the ring touches the file's times, which
-//     wakes a reader that watches the directory: it need not poll often.
+//     ever cleared. The writer whose record fills a quarter of the ring touches the file's times. This
+//     wakes a reader that watches the directory, which so need not poll often.
 //  5. Records lie at multiples of kRingAlign and never wrap: a pad record fills the end of a lap.
 //  6. A full ring drops: the writer adds to `lost_events` and to the next chunk's `lost_before`.
 //     Writers never wait.
@@ -40,16 +40,16 @@ inline constexpr std::uint32_t kReady = 0x52454459;
 inline constexpr std::uint32_t kRings = 3;
 inline constexpr const char* kSegmentSuffix = ".segment";  // <pid>-<start time>[.<n>].segment, see 1
 // Inode of the initial pid namespace. Other namespaces (containers) may share /dev/shm with it, but a
-// collector cannot tell which of their processes live: so there the names of the default directories end in
-// `-<inode>`.
+// collector cannot tell which of their processes are alive. So in other namespaces the names of the default
+// directories end in `-<inode>`.
 inline constexpr std::uint64_t kInitialPidNamespace = 0xEFFFFFFC;
 inline constexpr const char* kCollectorLock = "collector.lock";  // flock()ed by the serving collector
 
-// The state that a process records of itself: tells killed processes from those that ended by themselves.
+// A process's own record of its state. It distinguishes killed processes from those that ended by themselves.
 enum class Life : std::uint64_t {
-  unknown = 0,  // an earlier library
+  unknown = 0,  // written by an earlier version of the library
   running = 1,
-  leaving = 2,  // in exit() or _exit(), or about to be another program
+  leaving = 2,  // in exit() or _exit(), or about to call exec
 };
 
 struct SegmentHeader {
@@ -63,7 +63,7 @@ struct SegmentHeader {
   std::uint64_t start_time;     // /proc/<pid>/stat field 22: tells a reused pid apart
   std::uint64_t pid_namespace;  // inode of /proc/self/ns/pid, 0 unknown
   std::uint32_t session_pid;    // the process whose trace this is part of: itself, an ancestor or a launcher
-  std::uint32_t finished;       // 1: the process has ended recording, and waits for the file to be removed
+  std::uint32_t finished;       // 1: recording has ended, and the process waits until the file is removed
   std::uint64_t session_start_time;
 
   ClockSource clock_source;
@@ -72,16 +72,17 @@ struct SegmentHeader {
 
   std::uint32_t slot_count, chunk_bytes;
   std::uint64_t slots_offset, chunks_offset;
-  std::uint64_t ring_offset[kRings];  // of RingHeader
-  std::uint64_t ring_bytes[kRings];   // of the records behind it; a multiple of kRingAlign
+  std::uint64_t ring_offset[kRings];  // offsets of the RingHeaders
+  std::uint64_t ring_bytes[kRings];   // size of the records behind each; a multiple of kRingAlign
 
-  alignas(64) std::uint64_t lost_events;  // dropped, in all; written by the traced process
+  // From here to `life`: written by the traced process while it records.
+  alignas(64) std::uint64_t lost_events;  // dropped, in total
   std::uint64_t lost_chunks;
   std::uint64_t lost_definitions;
-  std::uint64_t dropped_spans;   // no free slot, or nested too deeply
-  std::uint64_t flush_ticks;     // spent compressing and handing on, for the overhead estimate
+  std::uint64_t dropped_spans;   // without a free slot, or nested too deeply
+  std::uint64_t flush_ticks;     // time spent compressing and handing on chunks, for the overhead estimate
   std::uint64_t off_reason;      // an OffReason, 0 while recording
-  std::uint64_t lost_snapshots;  // dropped: no room in their ring
+  std::uint64_t lost_snapshots;  // dropped for lack of room in the ring
   std::uint64_t life;            // a Life
 
   alignas(64) std::uint64_t reader_beat_ns;  // CLOCK_MONOTONIC of the collector's last visit
@@ -97,11 +98,11 @@ static_assert(offsetof(SegmentHeader, reader_beat_ns) % 64 == 0);
 struct alignas(64) ThreadSlot {
   std::uint32_t state;  // 0 free, 1 taken
   std::uint32_t tid;
-  std::uint32_t stream;       // numbers the threads of a process that recorded, from 1; never reused
-  std::uint32_t used;         // bytes of the open chunk
-  std::uint64_t sequence;     // of the open chunk within the stream, from 1
-  std::uint64_t base_ticks;   // of the open chunk
-  std::uint64_t lost_before;  // events dropped from this stream since its last chunk that got through
+  std::uint32_t stream;       // number of the thread among those that recorded, from 1; never reused
+  std::uint32_t used;         // bytes in the open chunk
+  std::uint64_t sequence;     // number of the open chunk in the stream, from 1
+  std::uint64_t base_ticks;   // base time of the open chunk
+  std::uint64_t lost_before;  // events dropped from this stream since its last chunk that reached the ring
   std::uint32_t events;       // records in the open chunk (may lag `used` by one)
   std::uint32_t reserved[3];
 };
@@ -120,7 +121,7 @@ enum class RingKind : std::uint8_t { pad = 0, chunk = 1, snapshot = 2 };
 
 struct alignas(64) RingRecord {
   std::uint64_t commit;        // commit_stamp(position) once the record is whole
-  std::uint32_t bytes;         // of the whole record with header and padding; a multiple of kRingAlign
+  std::uint32_t bytes;         // size of the record with header and padding; a multiple of kRingAlign
   std::uint32_t stored_bytes;  // payload, behind this header
   std::uint32_t raw_bytes;     // payload after decompression
   RingKind kind;

@@ -1,4 +1,4 @@
-// Batches joined from worker and training process.
+// Batches are joined from the records of the worker and of the training process.
 #include <doctest/doctest.h>
 
 #include "made_trace.hpp"
@@ -16,7 +16,7 @@ void fetch(ThreadWriter& worker, double from, double to, std::uint64_t reset, st
   span<Kind::put>(worker, to, to + 0.1, batch);
 }
 
-// next { wait { get… consume } } with the gets already recorded by `gets`.
+// Records next { wait { get… consume } }; `gets` records the gets.
 template <class Gets>
 void next(ThreadWriter& main, double from, double consume, double to, std::uint64_t iterator,
           std::uint64_t reset, std::uint64_t batch, Gets gets) {
@@ -175,7 +175,7 @@ TEST_CASE("the end of an iterable dataset is no batch") {
   next(main, 5, 22, 23, 1, 0, 0, [&] { get(main, 6, 21, 1, 0, 0, 0); });
   main.record<Kind::next>(at(24), 1, 0);
   main.record<Kind::wait>(at(24), 1, 0);
-  get(main, 24, 25, 1, 0, 1, 1);  // the marker of its end
+  get(main, 24, 25, 1, 0, 1, 1);  // the marker of the dataset's end
   main.record<Kind::leave_empty>(at(26));
   main.record<Kind::leave_empty>(at(26));
   worker.flush();
@@ -279,7 +279,7 @@ TEST_CASE("persistent workers: epochs tell batches of the same index apart") {
     CHECK(numbering.of(batch->key) == reset);
   }
   const Findings findings = findings_of(trace);
-  CHECK(findings.train_step.empty());  // what runs between epochs is no training step
+  CHECK(findings.train_step.empty());  // code that runs between epochs is no training step
   REQUIRE(findings.loaders.size() == 1);
   CHECK(findings.loaders[0].epochs == 3);
 }
@@ -330,7 +330,7 @@ TEST_CASE("two loaders at once, and a worker's pid that is used again") {
   REQUIRE(findings.loaders.size() == 2);
   CHECK(findings.loaders[0].fetch.count() == 2);
   CHECK(findings.loaders[1].fetch.count() == 2);
-  CHECK(findings.loaders[0].train_step.sum() == 17e6);  // from 23 to 40, whatever runs meanwhile
+  CHECK(findings.loaders[0].train_step.sum() == 17e6);  // from 23 to 40, including the other loader
 }
 
 TEST_CASE("a worker whose link is lost keeps its batches") {

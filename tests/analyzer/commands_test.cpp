@@ -180,7 +180,7 @@ TEST_CASE("without a name the newest trace of the working directory is read") {
   CHECK(fs::exists(directory + "/new.lotus.json"));
   CHECK(run("recover", inside).code == 0);
   CHECK(fs::exists(directory + "/new.recovered.lotus"));
-  fs::copy_file(file.path(), directory + "/new.lotus.2");  // where somebody else's new.lotus stood
+  fs::copy_file(file.path(), directory + "/new.lotus.2");  // from an earlier run with the same name
   fs::copy_file(file.path(), directory + "/new.lotus.old");
   CHECK(says(run("report", inside), "new.lotus.2: "));
   fs::remove_all(directory);
@@ -388,7 +388,7 @@ TEST_CASE("no command writes over the trace that it reads") {
       {"recover -o ", &trace},    {"redact -o ", &trace}};
   for (const auto& [command, file] : cases) {
     const Outcome outcome = run(command + file->path() + " --force " + file->path());
-    const auto shown = command;  // no binding of a structure may be captured
+    const auto shown = command;  // a structured binding cannot be captured
     CAPTURE(shown);
     CHECK_MESSAGE(outcome.code == 2, outcome.text);
     const bool untouched = text_of(file->path()) == std::string(bytes.begin(), bytes.end());

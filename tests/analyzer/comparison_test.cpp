@@ -1,4 +1,5 @@
-// Two runs compared: means and errors worked out by hand, and chance that must not look like a change.
+// Two runs compared: expected means and errors are calculated by hand, and random variation must not be
+// reported as a change.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -17,7 +18,7 @@ using doctest::Approx;
 
 namespace {
 
-// Batches of 4 calls of operation 1 that take `ms(batch)` each, and `samples` of its stack `frames`.
+// A run with batches of 4 calls of operation 1, which take `ms(batch)` each, and with stack samples of it.
 struct MadeRun {
   MadeTrace made;
   MadeStacks stacks{made};
@@ -132,7 +133,7 @@ TEST_CASE("an operation and a function that became dearer are named, others are 
   CHECK(json["ops"][0]["functions"][1]["changed"] == false);
 }
 
-// Calls in batches of their own, as of what runs once at the start of each worker.
+// Calls in separate batches, as in an operation that runs once at the start of each worker.
 TEST_CASE("few calls do not look like a change: pairs of equal runs, two batches each") {
   std::mt19937_64 random(7);
   std::normal_distribution<double> length(40e3, 4e3);
@@ -225,8 +226,8 @@ TEST_CASE("training: what a batch takes, waited for and trained on") {
   CHECK(text.find("Training: it waited for data 45.5 % of the time instead of 68.4 %.") == 0);
 }
 
-// Waits that depend on the one before: taken for independent, they would seem certain to differ in most
-// pairs.
+// Each wait depends on the one before. If they were treated as independent, most pairs of equal runs would
+// seem to differ.
 TEST_CASE("training: neighbours that are alike are no more than chance") {
   std::mt19937_64 random(7);
   std::normal_distribution<double> step(0, 1);
@@ -243,7 +244,7 @@ TEST_CASE("training: neighbours that are alike are no more than chance") {
     const Estimate a = rows[0].estimate(), b = rows[1].estimate();
     wrong += std::abs(a.mean - b.mean) > errors_for(0.95, a.freedom) * std::hypot(a.error, b.error) ? 1 : 0;
   }
-  CHECK(wrong < 60);  // 20 at best; more than 200 where each wait counts for itself
+  CHECK(wrong < 60);  // 20 at best; more than 200 if waits are treated as independent
 }
 
 TEST_CASE("nothing becomes cheaper by more than all of it") {
@@ -259,6 +260,6 @@ TEST_CASE("nothing becomes cheaper by more than all of it") {
   const Comparison comparison = compare(a, after.costs(frames), frames);
   REQUIRE(comparison.ops.size() == 1);
   const CostChange& wall = comparison.ops.front().wall;
-  CHECK(wall.low == -wall.before.mean);  // the errors reach beyond
+  CHECK(wall.low == -wall.before.mean);  // clamped: the error exceeds the mean
   CHECK_FALSE(wall.certain);
 }

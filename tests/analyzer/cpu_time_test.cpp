@@ -26,8 +26,8 @@ TEST_CASE("CPU time: a share of the calls stands for all that took as long") {
   CHECK(*time.share() == doctest::Approx(0.8));
 }
 
-// Where programs compete for the cores, the kernel takes the core from a thread that reads its CPU clock:
-// measured calls take longer than others.
+// On a busy machine the kernel often preempts a thread when it reads its CPU clock, so measured calls take
+// longer than others.
 TEST_CASE("CPU time: that measured calls lose their core more often does not count against the others") {
   CpuTime time;
   double truth = 0;

@@ -1,4 +1,4 @@
-// Stacks for flame graphs: folded lines and speedscope's JSON, against what was put in.
+// Stacks for flame graphs: folded lines and speedscope's JSON contain the stacks that were recorded.
 #include <doctest/doctest.h>
 
 #include <lotus/snapshot.hpp>
@@ -22,14 +22,14 @@ struct Flames {
   FlameBuilder builder;
   std::vector<FlameOp> ops;
 
-  // `flags`: of the stacks that end in the tracer, and of one more of each worker, if any.
+  // `flags` are set in the stacks that end in the tracer and, unless 0, in one more stack of each worker.
   explicit Flames(bool everything, std::uint64_t flags = 0, const ProfileFilter& filter = {})
       : builder(everything) {
     MadeTrace made;
     MadeStacks stacks(made);
     made.loader(1, 2);
     made.iterator(1, 1);
-    for (const std::uint64_t worker : {0, 1}) {  // the same operation has another id in each
+    for (const std::uint64_t worker : {0, 1}) {  // the operation's id differs between workers
       const std::uint32_t number = made.worker(1, worker);
       made.op(number, 1 + worker, OpRole::loader, "Loader");
       stacks.sampling(number);

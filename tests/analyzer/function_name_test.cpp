@@ -1,4 +1,4 @@
-// Names of functions that a reader can take in.
+// Function names are shortened to a readable length.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Traces with missing records: results from the present ones must still be right, and nothing is invented.
+// Traces with missing records: results from the remaining records are right, and nothing is invented.
 #include <doctest/doctest.h>
 
 #include "answers/report/verdict.hpp"
@@ -11,7 +11,7 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-// Two complete fetches, then a third one: the chunk with its middle is missing.
+// Several fetches; the chunk that holds the middle of one of them is missing.
 void broken_in_the_middle(MadeTrace& made, std::uint32_t worker) {
   ThreadWriter thread(made, worker, 1);
   thread.record<Kind::worker_loop>(at(0), 0, 1);
@@ -49,14 +49,14 @@ TEST_CASE("after a gap the stack is rebuilt from the open records") {
   CHECK(reading.unmatched_leaves == 0);
   REQUIRE(seen.spans.size() == 5);
   CHECK(seen.spans[0].ms == doctest::Approx(5));
-  CHECK(seen.spans[1].kind == Kind::sample);  // of fetch 3: begun inside the gap
+  CHECK(seen.spans[1].kind == Kind::sample);  // of fetch 3: it began inside the gap
   CHECK(seen.spans[1].ms == doctest::Approx(2));
   CHECK(seen.spans[1].gapped);
   CHECK(seen.spans[2].kind == Kind::fetch);
   CHECK(seen.spans[2].ms == doctest::Approx(7));
   CHECK(seen.spans[3].ms == doctest::Approx(3));
   CHECK_FALSE(seen.spans[3].gapped);
-  CHECK(seen.spans[4].kind == Kind::worker_loop);  // open before and after: its length is right
+  CHECK(seen.spans[4].kind == Kind::worker_loop);  // open before and after the gap: its length is known
   CHECK(seen.spans[4].ms == doctest::Approx(25));
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("an age before time began does not make a span of centuries") {
 
 TEST_CASE("absurdly deep nesting is damage, not memory") {
   MadeTrace made;
-  made.codec = Codec::raw;  // compressed it would be refused, because it shrinks so well
+  made.codec = Codec::raw;  // compressed, it would be refused for its extreme ratio
   const std::uint32_t worker = made.worker(1, 0);
   ThreadWriter thread(made, worker, 1, 1 << 25);
   for (int i = 0; i < 100'000; ++i) thread.record<Kind::samples>(at(1), 1);
@@ -151,7 +151,7 @@ TEST_CASE("absurdly deep nesting is damage, not memory") {
 }
 
 TEST_CASE("a gap of the training loop is neither a step nor time that it did not wait") {
-  // Ten batches a chunk, 10 ms each: half of it waiting, half training.
+  // Ten batches per chunk, 10 ms each: 5 ms of waiting and 5 ms of training.
   const auto findings = [](bool lossy, auto check) {
     MadeTrace made;
     made.loader(1, 0);

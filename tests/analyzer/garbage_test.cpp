@@ -1,5 +1,4 @@
-// Chunks and definitions whose bytes are random: whatever comes out, nothing may break. Worth most under
-// the sanitizers.
+// Chunks and definitions of random bytes must not crash the reader. Most useful with the sanitizers.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -24,7 +23,7 @@ namespace {
 
 constexpr std::uint8_t kHugeVarint[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
 
-// Bytes that are mostly records: their kinds are known, their numbers are anything.
+// Bytes that look mostly like records: known kinds with random field values.
 Bytes nearly_records(std::mt19937_64& random) {
   Bytes bytes;
   for (int i = 0; i < 200; ++i) {

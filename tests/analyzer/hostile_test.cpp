@@ -1,4 +1,4 @@
-// Traces that were made to harm their reader: each command ends soon, within bounded memory.
+// Malicious traces: each command ends soon and uses bounded memory.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ constexpr rlim_t kMostMemory = rlim_t{1} << 30;
 constexpr rlim_t kMostSeconds = kSanitized ? 600 : 120;  // of CPU time, on any machine
 constexpr std::uint64_t kMany = 20'000;
 
-// Runs lotus-analyze with the arguments; its exit code, 128 + signal if it was killed.
+// Runs lotus-analyze with the arguments; returns its exit code, or 128 + signal if it was killed.
 int run(const std::vector<std::string>& arguments) {
   const pid_t child = fork();
   if (child == 0) {
@@ -53,7 +53,7 @@ int run(const std::vector<std::string>& arguments) {
 
 void survives(const std::string& name, const Bytes& bytes) {
   CAPTURE(name);
-  CHECK(bytes.size() < 8u << 20);  // or it would be no art
+  CHECK(bytes.size() < 8u << 20);  // a small file has to suffice for the attack
   const TemporaryFile file(bytes);
   const std::string out = file.path() + ".out";
   const std::vector<std::vector<std::string>> commands{
@@ -85,7 +85,7 @@ void add(Bytes& body, const Values&... values) {
   body.resize(static_cast<std::size_t>(encode<K>(body.data() + at, 0, values...) - body.data()));
 }
 
-// One frame with `count` records that `record` adds.
+// Adds one frame with `count` records, each written by `record`.
 void frame_of(MadeTrace& made, const FrameHeader& head, std::uint64_t count,
               const std::function<void(Bytes&, std::uint64_t)>& record) {
   Bytes body;
@@ -279,8 +279,8 @@ TEST_CASE("frames inside of frames: a copy is about as large as the trace") {
   constexpr std::uint64_t kFrames = 2000;
   MadeTrace made;
   made.bytes.resize(sizeof(FileHeader));
-  // By this schema a frame is a record, too: 76 begins its magic, and its text ends where the next frame
-  // does.
+  // With this schema a frame header reads as a record: 76 is the first byte of its magic, and its text ends
+  // at the end of the next frame.
   const std::string schema = "1 leave leave\n76 point zzz x:s\n";
   made.frame(head_of(FrameType::schema, 0), Bytes(schema.begin(), schema.end()));
   Bytes records;

@@ -1,4 +1,4 @@
-// What the report page collects and how it gets into the page.
+// The data of the report page, and their encoding in the page.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -21,8 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kPitch = 2;  // ms from one batch to the next
 
-// A worker that makes batches of one sample each; every batch takes 1 ms, of which the op takes 0.5 ms; every
-// thousandth takes 0.9 ms longer.
+// A worker that makes batches of one sample. A batch takes 1 ms, 0.5 ms of it in the op; every thousandth
+// batch takes 0.9 ms longer.
 Bytes long_run(std::uint64_t batches, const std::string& op) {
   MadeTrace made;
   made.loader(1, 1);
@@ -92,7 +92,7 @@ std::string page_of(const Bytes& bytes) {
 TEST_CASE("html: columns are little-endian base64") {
   Column<2> column;
   column.add(1);
-  column.add(70'000);  // does not fit: the greatest that is not "unknown"
+  column.add(70'000);  // does not fit: stored as the greatest value below "unknown"
   column.add_missing();
   CHECK(column.text() == "AQD+////");
   CHECK(base64("a") == "YQ==");
@@ -144,7 +144,7 @@ TEST_CASE("html: the bins of an operation hold all its time, however long the ru
   double sum = 0;
   for (const auto& bin : json["rows"][0]["bins_ms"]) {
     sum += bin.get<double>();
-    CHECK(bin.get<double>() <= json["bin_ms"].get<double>());  // one worker is busy for no longer
+    CHECK(bin.get<double>() <= json["bin_ms"].get<double>());  // there is one worker only
   }
   const double expected = 0.5 * static_cast<double>(batches) + 0.9 * 20;
   CHECK(sum == doctest::Approx(expected).epsilon(1e-4));
@@ -179,7 +179,7 @@ TEST_CASE("html: the slowest samples, and a bounded choice of all") {
   show_to(samples, trace);
   const Json json = samples.json();
   CHECK(json["seen"] == 59'999);
-  CHECK(json["left_out"] == 1);  // the first that the worker made
+  CHECK(json["left_out"] == 1);  // the worker's first sample
   CHECK(json["with_bytes"] == 0);
   CHECK(json["chosen"]["count"] == SampleGallery::kChosen);
   REQUIRE(json["slowest"].size() == SampleGallery::kSlowest);

@@ -1,4 +1,4 @@
-// The research system's logs, read and written; every number was worked out by hand.
+// The research system's logs, read and written; expected numbers are calculated by hand.
 #include <doctest/doctest.h>
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ bool names(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// What `import` says of a directory that it cannot use.
+// The error message of `import` for a directory that it cannot use.
 std::string refusal(const TemporaryDirectory& directory) {
   try {
     import_logs(directory.path());
@@ -77,7 +77,7 @@ TEST_CASE("lotustrace: every kind of record") {
   const auto& wait = json["wait"];  // 111, early, 592, early, 0.5
   CHECK(wait["count"] == 5);
   CHECK(wait["total_s"] == Approx(0.703502));
-  CHECK(wait["stall_percent"] == Approx(100 * 703.502 / 1320));  // from 1 to 1321
+  CHECK(wait["stall_percent"] == Approx(100 * 703.502 / 1320));  // ms, from 1 to 1321
   CHECK(wait["out_of_order_percent"] == Approx(40));
   CHECK(wait["over_500ms_percent"] == Approx(20));
   CHECK(wait["over_1ms_percent"] == Approx(40));
@@ -95,7 +95,7 @@ TEST_CASE("lotustrace: every kind of record") {
   CHECK(json["pin"]["count"] == 2);
   CHECK(json["pin"]["ms"]["max"] == 3);
   CHECK(json["queue"]["samples"] == 5);
-  CHECK(json["queue"]["max_depth"] == 3);  // of four, one was just taken
+  CHECK(json["queue"]["max_depth"] == 3);  // one of the four was just taken
   REQUIRE(json["loaders"].size() == 1);
   CHECK(json["loaders"][0]["batch_size"] == 512);
   CHECK(json["loaders"][0]["workers"] == 2);
@@ -108,7 +108,7 @@ TEST_CASE("lotustrace: operations") {
   const TemporaryDirectory logs;
   write_five_batches(logs, "");
   const auto json = report_of(import_logs(logs.path()));
-  REQUIRE(json["ops"].size() == 3);  // Compose is none
+  REQUIRE(json["ops"].size() == 3);  // Compose does not count as an op
   const auto& crop = json["ops"][0];
   CHECK(crop["name"] == "Crop");
   CHECK(crop["count"] == 7);  // 2, 2, 2, 2, 2, 80, 80
@@ -128,7 +128,7 @@ TEST_CASE("lotustrace: a damaged line is named and left out") {
   const std::size_t second = worker.find('\n') + 1;
   logs.write("log_worker_pid_102", worker.insert(second, "SCrop,17000\n"));
   logs.write("log_main_pid_100",
-             logs.read("log_main_pid_100") + "SBatchConsumed_5,17");  // killed while writing
+             logs.read("log_main_pid_100") + "SBatchConsumed_5,17");  // killed in this write
   const ImportedTrace made = import_logs(logs.path());
   REQUIRE(made.complaints.size() == 2);
   CHECK(names(made.complaints[0], "log_main_pid_100:18: 'SBatchConsumed_5,17' is left out: expected NAME,"));
@@ -259,7 +259,7 @@ TEST_CASE("lotustrace: a training process that makes batches itself does one thi
                                      instant("SBatchConsumed_0", 5) + line("SBatchWait_1", 10, 6) +
                                      instant("SBatchConsumed_1", 16));
   const ImportedTrace made = import_logs(logs.path());
-  REQUIRE(made.complaints.size() == 2);  // the batch; its sample with the operation
+  REQUIRE(made.complaints.size() == 2);  // one for the batch, one for its sample with the operation
   CHECK(names(made.complaints[0], "log_worker_pid_100:4: ends after the wait for its batch has ended"));
   Trace trace(made.file->path());
   Seen seen;
@@ -278,7 +278,7 @@ TEST_CASE("lotustrace: records inside each other without end make no trace witho
   Trace trace(made.file->path());
   Seen seen;
   CHECK(show(trace, seen).damage.count == 0);
-  CHECK(seen.spans.size() == 256 + 1);  // the worker itself
+  CHECK(seen.spans.size() == 256 + 1);  // 1 for worker_loop
 }
 
 TEST_CASE("lotustrace: export writes what was imported, line for line") {

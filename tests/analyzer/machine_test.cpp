@@ -1,4 +1,4 @@
-// The cores that the replay of a run computes on.
+// The simulated cores of the replay.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -10,7 +10,7 @@ using namespace lotus::analyzer;
 
 namespace {
 
-// Lets everything come to its end; when each actor did.
+// Runs the machine until all actors are done; returns the time at which each was done.
 std::map<Machine::Actor, double> ends(Machine& machine) {
   std::map<Machine::Actor, double> times;
   while (const auto actor = machine.next()) times[*actor] = machine.now();
@@ -34,7 +34,7 @@ TEST_CASE("two threads share a core, a third has one of its own; who is left alo
   machine.compute(2, 30);
   const auto times = ends(machine);
   CHECK(times.at(1) == 10);
-  // 0 and 2 shared a core for 10, then the free one took one of them: 25 to go for each.
+  // 0 and 2 shared a core for 10, then one of them moved to the free core: each had 25 left.
   CHECK(times.at(0) == 35);
   CHECK(times.at(2) == 35);
 }
@@ -52,10 +52,10 @@ TEST_CASE("a thread goes where it was") {
   Machine machine(2);
   machine.compute(0, 10);
   machine.compute(1, 100);
-  machine.compute(2, 100);  // where 0 is
+  machine.compute(2, 100);  // on the core of 0
   REQUIRE(machine.next() == 0u);
   CHECK(machine.now() == 20);
-  machine.compute(0, 10);  // both have one thread: to 2 again, not to 1
+  machine.compute(0, 10);  // both cores have one thread: it returns to that of 2
   REQUIRE(machine.next() == 0u);
   CHECK(machine.now() == 40);
   REQUIRE(machine.next() == 1u);

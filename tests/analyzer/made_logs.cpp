@@ -43,7 +43,7 @@ std::string instant(const std::string& name, double ms) {
 
 namespace {
 
-// One sample and its collation: what is inside of a batch.
+// The lines of one sample and its collation, which lie inside a batch.
 std::string batch(int number, double from, double to) {
   std::string text = line("SCrop", from + 1.5, 2);
   if (to - from > 90) text += line("SCrop", from + 4, 80);

@@ -21,25 +21,27 @@ class TemporaryDirectory {
   ~TemporaryDirectory();
 
   std::string path() const { return path_; }
-  // Writes a file below it, with the directories around it.
+  // Writes a file below the directory and makes missing directories in between.
   void write(const std::string& name, const std::string& text) const;
-  // Its text.
+  // The text of a file below the directory.
   std::string read(const std::string& name) const;
 
  private:
   std::string path_;
 };
 
-// A line of a log.
+// A log line with a start and a duration.
 std::string line(const std::string& name, double start_ms, double ms);
-// One with the literal duration.
+// A log line of an instant, with the constant duration that LotusTrace writes.
 std::string instant(const std::string& name, double ms);
 
-// The logs of two workers (pids 101 and 102) and five batches, of which 1 and 3 arrive out of order and are
-// served from the cache later; with queued and pinned records. Preprocessing: 100, 50, 1180, 60, 4 ms.
+// Writes the logs of two workers (pids 101 and 102) and five batches, with queued and pinned records. Batches
+// 1 and 3 arrive out of order and are served from the cache later. Preprocessing takes 100, 50, 1180, 60 and
+// 4 ms.
 void write_five_batches(const TemporaryDirectory& directory, const std::string& inside, double later_ms = 0);
 
-// The trace of all logs below the directory, which are of one configuration; what was left out.
+// The trace that is imported from all logs below a directory, which must have one configuration, and the
+// complaints about lines that were left out.
 struct ImportedTrace {
   std::unique_ptr<TemporaryFile> file;
   std::vector<std::string> complaints;

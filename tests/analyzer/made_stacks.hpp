@@ -1,4 +1,4 @@
-// Samples of stacks for hand-made traces: names in, definitions and records out.
+// Adds stack samples to hand-made traces: takes names, writes definitions and records.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,24 @@ class MadeStacks {
  public:
   explicit MadeStacks(MadeTrace& trace) : trace_(trace) {}
 
-  // Says how the process is sampled.
+  // Defines the sampling rate of the process.
   void sampling(std::uint32_t process, std::uint64_t hz = 199) {
     trace_.define<Kind::sampling>(process, at(0), hz, hz == 0 ? 0 : kPeriod, 1);
   }
   void hook(std::uint32_t process, std::uint64_t id, const std::string& name, const std::string& library) {
     trace_.define<Kind::hook>(process, at(0), id, name, library);
   }
-  // The id of a stack; defines what is new of it.
+  // The id of a stack; writes the definitions that are not in the trace yet.
   std::uint64_t stack(const Frames& frames);
-  // A location in which functions are inlined, innermost first.
+  // The id of a location with inlined functions, innermost first.
   std::uint64_t inlined(const Frames& frames);
-  // The id of the stack that continues `parent` (0: none) by a location.
+  // The id of the stack that adds a location to `parent` (0: an empty stack).
   std::uint64_t child(std::uint64_t parent, std::uint64_t location);
 
   void sample(std::uint64_t op, std::uint64_t stack, std::uint64_t flags = 0, std::uint64_t weight = 1,
               std::uint64_t tid = 101);
   void sample(std::uint64_t op, const Frames& frames) { sample(op, stack(frames)); }
-  // Writes the samples so far as a frame of the process.
+  // Writes the samples since the last flush as a frame of the process.
   void flush(std::uint32_t process, double ms = 100);
 
  private:

@@ -22,17 +22,17 @@ inline std::uint64_t at(double ms) { return kStart + static_cast<std::uint64_t>(
 inline std::int64_t realtime(double ms) { return static_cast<std::int64_t>(kRealtime + (at(ms) - kStart)); }
 inline ClockPair pair_at(double ms) { return {at(ms), static_cast<std::uint64_t>(realtime(ms))}; }
 
-// The bytes of a value, at the end of others.
+// Appends the bytes of a value.
 template <class T>
 void append(Bytes& bytes, const T& value) {
   const auto* from = reinterpret_cast<const std::uint8_t*>(&value);
   bytes.insert(bytes.end(), from, from + sizeof value);
 }
 
-// $TMPDIR, or /tmp.
+// The directory for temporary files: $TMPDIR, or /tmp.
 std::string temporary_place();
 
-// A file with some bytes, removed with the object.
+// A file with these bytes, removed with the object.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const Bytes& bytes, const std::string& suffix = ".lotus");
@@ -45,7 +45,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-// A training process (number 1, pid 100) and its workers (numbers from 2, pids from 101).
+// A trace of a training process (number 1, pid 100) and its workers (numbers from 2, pids from 101).
 class MadeTrace : public TraceWriter {
  public:
   MadeTrace();
@@ -53,29 +53,29 @@ class MadeTrace : public TraceWriter {
   // Definitions of the training process.
   void loader(std::uint64_t id, std::uint64_t workers, bool persistent = false);
   void iterator(std::uint64_t id, std::uint64_t loader);
-  // The process of a worker, linked to its iterator; returns its number.
+  // Defines the process of a worker, linked to its iterator; returns its number.
   std::uint32_t worker(std::uint64_t iterator, std::uint64_t id, double born = 1);
   void op(std::uint32_t process, std::uint64_t id, OpRole role, const std::string& name);
 
-  // Ends the file: process ends, trailer.
+  // Writes the ends of all processes and the trailer.
   void close(double ms = 10'000);
 
  private:
   std::uint32_t processes_ = 0;
 };
 
-// A whole span without anything inside.
+// Records a span from start to end, with nothing nested in it.
 template <Kind K, class... Values>
 void span(ThreadWriter& thread, double from, double to, const Values&... values) {
   thread.record<K>(at(from), values...);
   thread.record<Kind::leave>(at(to));
 }
 
-// `get`, which delivers a batch at its end.
+// Records a `get` span that delivers a batch at its end.
 void get(ThreadWriter& thread, double from, double to, std::uint64_t iterator, std::uint64_t reset,
          std::uint64_t batch, std::uint64_t expected);
 
-// What a visitor was shown, for checking.
+// A visitor that keeps everything it is shown.
 class Seen : public Visitor {
  public:
   struct SpanSeen {
@@ -99,14 +99,14 @@ class Seen : public Visitor {
     ++gaps;
     lost += records;
   }
-  // The batch of an iterator's reset, or nullptr.
+  // A batch by its iterator, reset and number; nullptr if there is none.
   const Batch* batch(std::uint64_t iterator, std::uint64_t reset, std::uint64_t number) const;
 };
 
-// Reads a trace through the model.
+// Reads a trace through the model, which calls the visitor.
 Reading show(Trace& trace, Visitor& visitor);
 
-// ms of an interval, of an instant since the trace began.
+// The length of an interval, and the time of an instant since the trace began, in ms.
 double length(const Interval& interval);
 double instant(std::uint64_t ticks);
 

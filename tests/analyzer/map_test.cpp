@@ -1,4 +1,4 @@
-// Which functions an operation runs, and how sure that is: shares and intervals worked out by hand.
+// Functions of an operation, with their shares and intervals; expected values are calculated by hand.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ FunctionMap map_of(const Bytes& bytes, const ProfileFilter& filter = {}, const L
   return builder.take(rule);
 }
 
-// Process 2 and 3 are workers 0 and 1; ops 1 Loader, 2 Crop (ids swapped in process 3), 3 a runner.
+// Processes 2 and 3 are workers 0 and 1. Ops: 1 Loader, 2 Crop (process 3 has these ids swapped), 3 a runner.
 struct Run {
   MadeTrace made;
   MadeStacks stacks{made};
@@ -94,7 +94,7 @@ TEST_CASE("the exact interval, and what a number of samples can see") {
   CHECK(none.high == Approx(1 - std::pow(0.025, 0.1)));
   CHECK(exact_interval(1, 10).high == 1);
   CHECK(exact_interval(1, 10).low == Approx(std::pow(0.025, 0.1)));
-  const Bounds half = exact_interval(0.5, 1e6);  // as the normal distribution has it
+  const Bounds half = exact_interval(0.5, 1e6);  // as for the normal distribution
   CHECK(half.low == Approx(0.5 - 0.98e-3).epsilon(1e-5));
   CHECK(half.high == Approx(0.5 + 0.98e-3).epsilon(1e-5));
   CHECK(exact_interval(0.5, 0).low == 0);
@@ -112,7 +112,7 @@ TEST_CASE("functions of an operation over all processes: shares, self and total"
   REQUIRE(map.ops.size() == 2);
   const OpMap& loader = map.ops[0];
   CHECK(loader.op.name == "Loader");
-  CHECK(loader.all.samples == 50);  // 30 + 10 + 1 + 5 here, 4 there; not the tracer's 6
+  CHECK(loader.all.samples == 50);  // 30 + 10 + 1 + 5 in process 2, 4 in process 3; not the tracer's 6
   CHECK(loader.all.cpu_ns == 50 * kPeriod);
   CHECK(loader.tracer.samples == 6);
   CHECK(loader.interpreter.samples == 5);
@@ -139,7 +139,7 @@ TEST_CASE("functions of an operation over all processes: shares, self and total"
   CHECK(crop.all.samples == 6);
   CHECK(function(crop, "memmove")->share == 1);
   CHECK(function(crop, "decode_mcu") == nullptr);
-  CHECK(map.outside.samples == 15);  // of the runner, and of no operation
+  CHECK(map.outside.samples == 15);  // 7 in the runner, 8 outside any operation
   CHECK(map.tracer.samples == 6);
 }
 
@@ -164,11 +164,11 @@ TEST_CASE("what one sample hit is not listed, nor what may be rarer than the thr
   const Bytes bytes = run.bytes();
   const FunctionMap map = map_of(bytes);
   CHECK(function(map.ops[0], "decode_mcu")->listed);
-  CHECK_FALSE(function(map.ops[0], "memmove")->listed);  // 0.2 %: at least 0.024 %
+  CHECK_FALSE(function(map.ops[0], "memmove")->listed);  // share 0.2 %, its lower bound 0.024 %
   CHECK_FALSE(function(map.ops[0], "jpeg_idct_islow")->listed);
   const FunctionMap all = map_of(bytes, {}, {.min_samples = 2, .min_share = 0.0002});
   CHECK(function(all.ops[0], "memmove")->listed);
-  CHECK_FALSE(function(all.ops[0], "jpeg_idct_islow")->listed);  // once may be chance, whatever the share
+  CHECK_FALSE(function(all.ops[0], "jpeg_idct_islow")->listed);  // a single sample may be chance
   const auto full = full_map_json(map);
   CHECK(full["ops"][0]["functions"].size() == 3);
   CHECK(full["ops"][0]["functions"][2]["listed"] == false);
@@ -203,7 +203,7 @@ TEST_CASE("recursion counts once; lost names and definitions are said") {
   run.made.define<Kind::location>(0, at(0), 900, 1, 0x1e7f80);
   run.made.define<Kind::location>(0, at(0), 901, 1, 0x1e8000);
   for (const std::uint64_t location : {900, 901}) run.stacks.sample(1, run.stacks.child(0, location));
-  run.stacks.sample(1, 777);  // a stack that nothing defines
+  run.stacks.sample(1, 777);  // an undefined stack
   run.stacks.sample(1, run.stacks.stack({kMove}), kOnBehalf | kCutUnwind);
   run.stacks.flush(2);
   const OpMap op = map_of(run.bytes()).ops.at(0);
@@ -262,7 +262,7 @@ TEST_CASE("operators counted in some batches are taken for all calls and all the
     worker.record<Kind::fetch>(at(10 + 10 * i), 1, 0, i);
     if (!counted) worker.record<Kind::no_operators>(at(10 + 10 * i));
     worker.record<Kind::op>(at(11 + 10 * i), 1);
-    // A batch that is counted may be a slow one: 8 ms an operation where the others take 2.
+    // Counted batches may be slow ones: here their operation takes 8 ms, that of the others 2 ms.
     const int end = counted ? 19 : 13;
     if (counted) worker.record<Kind::native>(at(12 + 10 * i), 1, 5, 6'000'000, 0);
     worker.record<Kind::native>(at(12 + 10 * i), 2, 3, 500'000, 4096);
@@ -275,7 +275,7 @@ TEST_CASE("operators counted in some batches are taken for all calls and all the
   const EntryPoint& div = op.entry_points.at({"aten::div", "libtorch_cpu.so"});
   CHECK(div.calls == 30);
   CHECK(op.wall_ns == 24'000'000);
-  CHECK(div.ns == 18'000'000);  // as in what was counted: 12 of 16 ms
+  CHECK(div.ns == 18'000'000);  // the share in counted batches: 12 of 16 ms
   CHECK(div.estimated);
   const EntryPoint& read = op.entry_points.at({"read", "libc.so.6"});
   CHECK(read.calls == 18);
@@ -338,7 +338,7 @@ TEST_CASE("damaged frames of samples are left out and counted") {
   run.samples(20, 1, {kMove});
   run.stacks.flush(2);
   Bytes bytes = run.bytes();
-  // The definitions of kMove's stack lie between; the second frame of samples is the last before the ends.
+  // Finds the second frame of samples, which is behind the definitions of kMove's stack.
   const std::uint8_t type = static_cast<std::uint8_t>(FrameType::samples);
   std::size_t at_frame = 0;
   for (std::size_t i = good; i + sizeof(FrameHeader) < bytes.size(); ++i)
@@ -350,8 +350,7 @@ TEST_CASE("damaged frames of samples are left out and counted") {
   CHECK(map.sampling.lost == 20);
 }
 
-// Chance alone decides which function a sample hits: the interval must hold the truth 19 times of 20 on
-// average.
+// Samples hit functions at random: on average, the interval must contain the true share 19 times out of 20.
 TEST_CASE("intervals of independent samples hold the truth as often as they say") {
   constexpr int kRuns = 2000;
   std::mt19937_64 random(1);
@@ -366,8 +365,8 @@ TEST_CASE("intervals of independent samples hold the truth as often as they say"
   }
 }
 
-// Twenty runs as they happen: calls of varying lengths, a sample each time that the CPU clock has run for a
-// period. The truth is what the functions really used in that run.
+// Twenty simulated runs: calls of varying length, and a sample after each period of the CPU clock. The true
+// share is that of the CPU time which the function used in that run.
 TEST_CASE("intervals of twenty runs hold the truth in at least nineteen") {
   const std::string names[] = {kDecode, kIdct, kMove};
   constexpr double kMean[] = {2.2e6, 1.1e6, 1.5e5};  // ns a call; the last one far shorter than the period
@@ -434,16 +433,16 @@ TEST_CASE(
   feeder.flush();
   run.samples(1, 1, {kEval, kDecode});
   run.stacks.flush(2, 14);
-  run.samples(3, 1, {kEval, kMove});  // the feeder's records say nothing of this thread
+  run.samples(3, 1, {kEval, kMove});  // the feeder's records are of another thread
   run.stacks.flush(2, 20);
   run.stacks.sample(1, run.stacks.stack({kEval, kMove}), kOnBehalf, 1, 777);  // a thread without records
   run.stacks.flush(2, 29);
   run.samples(6, 0, {kEval, kMove});  // in no operation
   run.samples(2, 2, {kEval, kMove});
-  run.stacks.flush(3, 20);  // of this process nothing else is here
+  run.stacks.flush(3, 20);  // the trace has nothing else of this process
   const FunctionMap cut = map_of(run.made.bytes);
   REQUIRE(cut.ops.size() == 1);
-  CHECK(cut.ops[0].all.samples == 11);  // what runs at the end of the file is shown all the same
+  CHECK(cut.ops[0].all.samples == 11);  // includes the calls that have no end in the file
   CHECK(cut.outside.samples == 6);
   CHECK(cut.sampling.without_end == 5);
   CHECK(map_text(cut, Terminal{.width = 400}).find("5 samples fell into calls whose end") !=
@@ -458,7 +457,7 @@ TEST_CASE(
     return reader.take().ops.at("Loader").cpu.samples;
   };
   CHECK(costs_of(run.made.bytes) == 6);
-  // Of a process that has ended all is here.
+  // The trace has all records of a process that has ended.
   run.made.close();
   CHECK(map_of(run.made.bytes).sampling.without_end == 0);
   CHECK(costs_of(run.made.bytes) == 11);

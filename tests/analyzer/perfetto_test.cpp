@@ -1,4 +1,4 @@
-// Perfetto's own format: what a file says, byte by byte where it is ours to choose.
+// Perfetto's own format, byte by byte where the encoding is our choice.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -15,7 +15,7 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-// What `write` writes into a file whose packet of clocks is cut off.
+// The bytes that `write` writes to a file, without the packet of clocks at its start.
 template <class Write>
 std::string packets(Write write) {
   const TemporaryFile target(Bytes{}, ".pftrace");
@@ -54,7 +54,7 @@ TEST_CASE("a slice, byte by byte") {
 }
 
 TEST_CASE("facts: numbers below 0, fractions, long texts, bytes that are no UTF-8") {
-  // Before a text: tag, length, number of the name, tag and length.
+  // `before`: the bytes in front of a text, which are tag, length, number of the name, tag and length.
   for (const auto& [size, before] : {std::pair{0, 6}, {100, 6}, {128, 8}, {20'000, 10}}) {
     const std::string text(static_cast<std::size_t>(size), 'x');
     Annotations facts;
@@ -77,7 +77,7 @@ TEST_CASE("facts: numbers below 0, fractions, long texts, bytes that are no UTF-
 
 TEST_CASE("slices that begin together are written outermost first") {
   HeldSlices held;
-  // depth 2 begins with depth 1, which begins with depth 0; a second child of depth 1 begins later.
+  // The spans at depths 0, 1 and 2 begin at the same time; a second span at depth 2 begins later.
   CHECK(held.ended(2, 10, 10, "b2 ", "e2 ").empty());
   CHECK(held.ended(2, 15, 10, "b3 ", "e3 ") == "b3 e3 ");
   CHECK(held.ended(1, 10, 10, "b1 ", "e1 ").empty());

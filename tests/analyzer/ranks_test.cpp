@@ -1,4 +1,4 @@
-// The ranks of a run side by side: who holds the others up, and by what.
+// The ranks of a run side by side: which rank delays the others, and by which operation.
 #include "answers/ranks/ranks.hpp"
 
 #include <doctest/doctest.h>
@@ -27,8 +27,8 @@ void step(ThreadWriter& main, double from, double waited, std::uint64_t batch) {
   main.record<Kind::leave>(at(from + waited));
 }
 
-// Two batches of one sample, which took `read` ms in one operation, and for which training waited `waited` ms
-// each.
+// A rank with two batches of one sample. The sample's only operation took `read` ms, and training waited
+// `waited` ms for each batch.
 Bytes rank_of_two_batches(std::uint64_t rank, double waited, double read) {
   MadeTrace made;
   made.define<Kind::rank>(1, at(0), rank, kWorld, std::int64_t{0});
@@ -63,7 +63,7 @@ struct Traces {
   std::deque<Trace> traces;
   RankFindings findings;
 
-  // One trace a rank: {waited, read} in ms.
+  // One trace per rank; `ranks` has {waited, read} in ms.
   explicit Traces(const std::vector<std::pair<double, double>>& ranks) {
     RankCollector collector;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -143,6 +143,6 @@ TEST_CASE("operations of which the ranks differ come first, tables fit") {
     const std::string text = ranks_text(made.findings, Terminal{width, false});
     std::size_t begin = 0;
     for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
-      CHECK(end - begin <= width + 20);  // bytes; bars are of several each
+      CHECK(end - begin <= width + 20);  // in bytes: the characters of bars have several
   }
 }

@@ -1,4 +1,4 @@
-// Files that are not what they should be.
+// Damaged, foreign and inconsistent trace files.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ std::string refusal(const Bytes& bytes) {
   try {
     const Trace trace(file.path());
   } catch (const Unusable& error) {
-    CHECK(std::string(error.what()).find(file.path()) == 0);  // names the file first
+    CHECK(std::string(error.what()).find(file.path()) == 0);  // the message begins with the file's name
     return error.what();
   }
   return "accepted";
@@ -41,7 +41,7 @@ Bytes with_header(const std::function<void(FileHeader&)>& change) {
   return made.bytes;
 }
 
-// Ten chunks of one fetch each; returns where each frame begins.
+// Writes ten chunks of one fetch each; returns the offset of each frame.
 std::vector<std::size_t> ten_chunks(MadeTrace& made, std::uint32_t worker) {
   std::vector<std::size_t> offsets;
   ThreadWriter thread(made, worker, 1);
@@ -84,7 +84,7 @@ TEST_CASE("a flipped bit anywhere costs at most the frame that it is in") {
   const std::uint32_t worker = made.worker(1, 0);
   const std::size_t first = ten_chunks(made, worker).front();
   const Bytes whole = made.bytes;
-  // The trailer's own payload has no checksum: what it says is checked against nothing.
+  // The loop ends before the trailer's payload, which has no checksum.
   for (std::size_t at = first; at < whole.size() - sizeof(TrailerFrame); ++at) {
     Bytes bytes = whole;
     bytes[at] ^= static_cast<std::uint8_t>(1u << (at % 8));
@@ -93,7 +93,7 @@ TEST_CASE("a flipped bit anywhere costs at most the frame that it is in") {
     Seen seen;
     const Reading reading = show(trace, seen);
     const std::uint64_t damaged = trace.damage.count + reading.damage.count + (trace.truncated() ? 1 : 0);
-    // zstd ignores a few bits of its own headers: nothing is lost then.
+    // zstd ignores a few bits of its headers: a flip there damages nothing.
     CHECK_MESSAGE((damaged >= 1 || seen.spans.size() == 10), "at byte ", at);
     CHECK_MESSAGE(seen.spans.size() >= 9, "at byte ", at);
     for (const auto& span : seen.spans) CHECK(span.ms == doctest::Approx(0.5));
@@ -128,7 +128,7 @@ TEST_CASE("a frame that promises more than it may is not believed") {
     head.stream = 1;
     head.sequence = 1;
     const std::size_t at = made.bytes.size();
-    made.frame(head, Bytes(60u << 20, 0));  // a bomb: a few KB that become 60 MB of nothing
+    made.frame(head, Bytes(60u << 20, 0));  // a decompression bomb: a few KB that become 60 MB of zeros
     if (header_lies) {
       std::memcpy(&head, made.bytes.data() + at, sizeof head);
       head.raw_bytes = 100;
@@ -212,7 +212,7 @@ TEST_CASE("a file that becomes shorter while it is read does no harm") {
 TEST_CASE("a damaged clock falls back to the nominal rate") {
   MadeTrace made;
   made.clock({at(100), 5});                                          // the realtime clock stepped back
-  made.clock({at(200), static_cast<std::uint64_t>(INT64_MAX) + 5});  // no time at all
+  made.clock({at(200), static_cast<std::uint64_t>(INT64_MAX) + 5});  // not a valid time
   const TemporaryFile file(made.bytes);
   const Trace trace(file.path());
   CHECK(trace.clock.ns_per_tick() == 1);

@@ -1,4 +1,4 @@
-// `recover`: damaged traces become whole ones, and what is gone is said and counted.
+// `recover`: damaged traces become complete ones, and lost records are reported and counted.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -17,9 +17,9 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-constexpr std::uint64_t kFetches = 40;  // in a stream
-constexpr std::uint64_t kPerChunk = 4;  // fetches
-constexpr std::uint64_t kRecords = 2;   // of a fetch
+constexpr std::uint64_t kFetches = 40;  // per stream
+constexpr std::uint64_t kPerChunk = 4;  // fetches per chunk
+constexpr std::uint64_t kRecords = 2;   // per fetch
 
 struct Piece {
   std::size_t begin, end;
@@ -37,7 +37,7 @@ std::vector<Piece> frames_of(const Bytes& bytes) {
   return pieces;
 }
 
-// A training process and two workers with ten chunks each; with an index, as a collector writes it.
+// A training process and two workers with ten chunks each, with or without an index as a collector writes it.
 Bytes run(bool with_index = true) {
   MadeTrace made;
   made.loader(1, 2);
@@ -84,7 +84,7 @@ struct Recovered {
   std::uint64_t gone() const { return account["gone"]["events"]; }
 };
 
-// Recovers, and checks that the result is a whole trace that agrees with what was said.
+// Recovers the trace, and checks that the result is complete and agrees with the account.
 Recovered recover(const Bytes& damaged) {
   const TemporaryFile before(damaged);
   Recovered result;
@@ -115,7 +115,7 @@ void scribble(Bytes& bytes, std::size_t from, std::size_t to) {
   for (std::size_t i = from; i < to; ++i) bytes[i] = static_cast<std::uint8_t>(bytes[i] ^ 0xa5);
 }
 
-// The `nth` chunk of a process.
+// The chunk of a process with this sequence number.
 Piece chunk_of(const Bytes& bytes, std::uint32_t process, std::uint64_t sequence) {
   for (const Piece& piece : frames_of(bytes))
     if (piece.header.type == FrameType::chunk && piece.header.process == process &&
@@ -214,7 +214,7 @@ TEST_CASE("the head is missing: everything up to somewhere in a frame") {
   const Recovered result = recover(bytes);
   CHECK(result.fetches == 2 * kFetches - kPerChunk);
   CHECK(result.gone() == kPerChunk * kRecords);
-  CHECK(result.account["gone"]["processes"].size() == 3);  // their beginnings
+  CHECK(result.account["gone"]["processes"].size() == 3);  // their process frames
   CHECK(result.account["gone"]["definitions"].size() >= 2);
   const Trace trace(result.file->path());
   CHECK(trace.catalog.processes().size() == 3);
@@ -222,7 +222,7 @@ TEST_CASE("the head is missing: everything up to somewhere in a frame") {
 
 TEST_CASE("cut off at any byte: never less than what a reader of the cut file sees") {
   const Bytes whole = run();
-  const std::size_t least = frames_of(whole).front().end;  // with less there is nothing to recover
+  const std::size_t least = frames_of(whole).front().end;  // a shorter file has nothing to recover
   std::uint64_t most = 0;
   for (std::size_t cut = whole.size(); cut >= least; cut -= std::min<std::size_t>(cut, 37)) {
     CAPTURE(cut);

@@ -1,4 +1,4 @@
-// `redact`: what may not be given away is gone, and everything else is as it was.
+// `redact`: private names are gone, and everything else is unchanged.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-// Secrets have this in them; names of operations, functions and libraries have not.
+// A part of all private names; names of operations, functions and libraries do not contain it.
 constexpr const char* kSecret = "s3cret";
 
 Bytes run() {
@@ -66,7 +66,7 @@ std::unique_ptr<TemporaryFile> redacted(const Bytes& bytes, const std::string& k
   return after;
 }
 
-// All bodies of the frames, one after the other.
+// The decompressed bodies of all frames, concatenated.
 std::string unpacked(const std::string& path) {
   const Source source(path);
   FrameCursor cursor(source, sizeof(FileHeader));
@@ -112,7 +112,7 @@ TEST_CASE("no secret is in the copy, and all that reports need is") {
   CHECK(all.find(kSecret) == std::string::npos);
   CHECK(all.find("patient") == std::string::npos);
   CHECK(all.find("password") == std::string::npos);
-  CHECK(unpacked(TemporaryFile(run()).path()).find(kSecret) != std::string::npos);  // or nothing was tested
+  CHECK(unpacked(TemporaryFile(run()).path()).find(kSecret) != std::string::npos);  // unredacted, it is there
   for (const char* kept : {"Loader", "module.load", "decode_mcu", "libjpeg.so.62", "0123abcd", "3.11.2",
                            "2.6.0", "jpeg_read_header"})
     CHECK_MESSAGE(all.find(kept) != std::string::npos, kept);
@@ -147,7 +147,7 @@ TEST_CASE("the same path has the same hash, other paths others; directories and 
   Hasher hasher("key");
   CHECK(paths[0] ==
         "/" + hasher.text("data") + "/" + hasher.text("s3cret") + "/" + hasher.text("patient0") + ".jpeg");
-  CHECK(hasher.path("/a/b.s3cret").find("s3cret") == std::string::npos);  // no usual suffix
+  CHECK(hasher.path("/a/b.s3cret").find("s3cret") == std::string::npos);  // an unknown suffix is hashed, too
   CHECK(hasher.path("") == "");
   CHECK(hasher.path("/") == "/");
   CHECK(hasher.library("[vdso]") == "[vdso]");
@@ -172,7 +172,7 @@ TEST_CASE("texts of record kinds that are not known are hashed") {
   for (const char* c = kSecret; *c != '\0'; ++c) body.push_back(static_cast<std::uint8_t>(*c));
   made.frame(frame_header(FrameType::definitions, 1), body);
   made.close();
-  // Two frames of definitions are of kinds that this file's schema has not.
+  // Two frames hold definitions of kinds that are not in the file's schema.
   CHECK(unpacked(redacted(made.bytes, "key", 2)->path()).find(kSecret) == std::string::npos);
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("a key of one's own is made once, private and random") {
   CHECK((status.st_mode & 0777) == 0600);
   REQUIRE(chmod(file.c_str(), 0644) == 0);
   CHECK_THROWS_AS(read_key(""), Unusable);
-  CHECK(read_key(file) == key);  // named: the user's own affair
+  CHECK(read_key(file) == key);  // allowed for a file that the user names
   std::filesystem::remove(file);
   CHECK(read_key("") != key);
   CHECK_THROWS_AS(read_key(std::string(place) + "/absent"), Unusable);

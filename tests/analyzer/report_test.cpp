@@ -1,4 +1,4 @@
-// Every number of the report for a run that was worked out by hand.
+// Every number of the report, for a run whose results are calculated by hand.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -157,7 +157,7 @@ TEST_CASE("ops") {
   CHECK(crop["under_10ms_percent"] == Approx(500.0 / 7));
   CHECK(crop["under_100us_percent"] == Approx(0));
   CHECK(crop["share_percent"] == Approx(17000 / 1394.0));
-  CHECK(crop["cpu_s"].is_null());  // none was measured
+  CHECK(crop["cpu_s"].is_null());  // no CPU time was measured
   CHECK(crop["role"] == "transform");
   CHECK(crop["qualified"] == "module.Crop");
   const auto& loader = json["ops"][1];
@@ -183,7 +183,7 @@ TEST_CASE("workers, loaders, trace") {
   CHECK(trace["duration_s"] == Approx(1.4));
   CHECK(trace["lost_events"] == 0);
   CHECK(trace["truncated"] == false);
-  // 40 ns a pair, on what workers fetched (1394 ms) and training looped (1326 ms).
+  // 40 ns per pair, relative to the workers' fetches (1394 ms) and the training loop (1326 ms).
   const double pairs = trace["events"].get<double>() / 2;
   CHECK(pairs > 30);
   const double own = trace["overhead_percent"];
@@ -306,7 +306,7 @@ TEST_CASE("operations of a fetch are added up, however many they are") {
 
 namespace {
 
-// A worker that needs 10 ms a batch, of which Outer takes 8 and Inner, inside of it, 3; training needs 2 ms.
+// A worker that needs 10 ms per batch: 8 ms in Outer, 3 ms of these in Inner. A training step takes 2 ms.
 Bytes starving_run() {
   MadeTrace made;
   made.loader(1, 1);
@@ -359,7 +359,7 @@ TEST_CASE(
   const TemporaryFile file(starving_run());
   Trace trace(file.path());
   Recording recording = findings_of(trace).recordings.at(0);
-  const auto first = [&](double core_wait) {  // of the time that a fetch does not compute
+  const auto first = [&](double core_wait) {  // as a share of the time in which a fetch does not compute
     for (auto& epoch : recording.epochs)
       for (auto& batch : epoch.batches) {
         batch.fetch_cpu = 0.4 * batch.fetch;
@@ -384,7 +384,7 @@ TEST_CASE(
   CHECK(first(0.9).message.find("makes its batches itself") != std::string::npos);
   CHECK(times_told(first(0.9).message) == 1);
   recording.loader.workers = 1;
-  for (auto& epoch : recording.epochs)  // so long that nothing in the loader matters
+  for (auto& epoch : recording.epochs)  // steps so long that the loader does not matter
     for (auto& step : epoch.steps) step.wall = 1e9;
   CAPTURE(first(0.9).message);
   CHECK(times_told(first(0.9).message) == 0);

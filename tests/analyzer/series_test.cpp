@@ -1,4 +1,4 @@
-// Statistics against plain, slow code.
+// Statistics, compared with simple and slow implementations.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using lotus::analyzer::Summary;
 
 namespace {
 
-// NumPy's default: linear between the two nearest ranks.
+// NumPy's default quantile: linear interpolation between the two nearest ranks.
 double quantile(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
   const double position = q * static_cast<double>(values.size() - 1);

@@ -67,7 +67,7 @@ TEST_CASE("shares: nested ops count once, runners are looked through") {
   const TemporaryFile file(made.bytes);
   Trace trace(file.path());
   const Findings findings = findings_of(trace);
-  REQUIRE(findings.ops.size() == 4);  // Compose is none
+  REQUIRE(findings.ops.size() == 4);  // Compose, a runner, is not an op
   double sum = findings.outside_ops;
   for (const auto& op : findings.ops) {
     sum += op.fetch_self;
@@ -86,7 +86,7 @@ TEST_CASE("shares: nested ops count once, runners are looked through") {
   CHECK(findings.slow[0].index == -1);
 }
 
-// A worker's batch from 0 on, in which one operation runs.
+// A batch that starts at 0 and consists of calls of one operation.
 struct BatchOfOneOp {
   MadeTrace made;
   std::uint32_t worker = made.worker(1, 0);
@@ -117,8 +117,8 @@ TEST_CASE("an op without a measured call gets the CPU share of the fetches") {
   CHECK(*cpu_of(findings.ops[0], findings) == doctest::Approx(8e-3 * 0.4));
 }
 
-// Of calls that lost their core, far longer than others, none was measured: the batch's CPU time says what
-// they computed.
+// Some calls lost their core and took far longer than the others, and none of them was measured. Their CPU
+// time follows from that of the batch.
 TEST_CASE("an op's calls that are like no measured one share what measured ones leave of the batch") {
   BatchOfOneOp batch;
   batch.thread.record<Kind::op>(at(0), 1);
@@ -128,7 +128,7 @@ TEST_CASE("an op's calls that are like no measured one share what measured ones 
   span<Kind::op>(batch.thread, 10, 100, 1);
   const Findings findings = batch.end(100, 11'000'000);
   REQUIRE(findings.ops.size() == 1);
-  // 10 ms in the short calls: one of the batch's 11 is left, and a little more for what that is uncertain by.
+  // The short calls took 10 of the batch's 11 ms: 1 ms is left for the others, plus 5 % for uncertainty.
   CHECK(*findings.unmeasured_share == doctest::Approx((11 - 10 + 0.05 * 11) / (90 + 0.05 * 100)));
   CHECK(*cpu_of(findings.ops[0], findings) == doctest::Approx(10e-3 + 90e-3 * *findings.unmeasured_share));
 }
@@ -157,7 +157,7 @@ TEST_CASE("exceptions close spans, and are counted") {
   const Findings findings = findings_of(trace);
   REQUIRE(findings.ops.size() == 1);
   CHECK(findings.ops[0].errors == 2);
-  CHECK(findings.ops[0].wall.count() == 1);  // when the lost one ended is not known
+  CHECK(findings.ops[0].wall.count() == 1);  // the end of the lost one is unknown
   CHECK(findings.ops[0].wall.sum() == 2e6);
   CHECK(findings.fetch.count() == 1);
 }
@@ -176,7 +176,7 @@ TEST_CASE("paths build on the chunk's previous one, and survive its end") {
   thread.record<Kind::sample>(at(4), 3);
   thread.record<Kind::leave>(at(5));
   thread.record<Kind::sample>(at(6), 4);
-  thread.record<Kind::path>(at(6), 99, "lost");  // builds on a path that is not there
+  thread.record<Kind::path>(at(6), 99, "lost");  // continues a path that is not in the chunk
   thread.record<Kind::leave>(at(7));
   thread.flush();
   made.close();
@@ -243,10 +243,10 @@ TEST_CASE("batched samples are counted once") {
   const std::uint32_t worker = made.worker(1, 0);
   ThreadWriter thread(made, worker, 1);
   thread.record<Kind::fetch>(at(0), 0, 0, 0);
-  span<Kind::samples>(thread, 0, 5, 4);  // made as a whole
+  span<Kind::samples>(thread, 0, 5, 4);  // fetched as a whole
   thread.record<Kind::leave>(at(6));
   thread.record<Kind::fetch>(at(7), 0, 0, 1);
-  thread.record<Kind::samples>(at(7), 2);  // made one by one
+  thread.record<Kind::samples>(at(7), 2);  // fetched one by one
   span<Kind::sample>(thread, 7, 8, 0);
   span<Kind::sample>(thread, 8, 9, 1);
   thread.record<Kind::leave>(at(9));

@@ -1,4 +1,4 @@
-// Counters of functions split over operations, and the files that they come from.
+// Function counters split over operations, and the files that hold the counters.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ const char* const kMapping = R"({
                  "ToTensor": ["memmove|libc.so.6", "copy_kernel|libtorch_cpu.so"]},
   "common_funcs_to_op": {"memmove|libc.so.6": ["Loader", "Crop", "ToTensor"]}})";
 
-// 6 s of Loader, 3 s of Crop, 1 s of ToTensor.
+// Elapsed time: 6 s of Loader, 3 s of Crop, 1 s of ToTensor.
 const OpSeconds kElapsed = {{"Loader", 6}, {"Crop", 3}, {"ToTensor", 1}};
 
 const char* const kTable =
@@ -65,7 +65,7 @@ TEST_CASE("split: worked out by hand") {
   REQUIRE(splits.size() == 3);
   const auto& time = splits[0];
   CHECK(time.name == "CPU Time");
-  // memmove's second: 6/10 to Loader, 3/10 to Crop, 1/10 to ToTensor.
+  // memmove's 1 s is split: 6/10 for Loader, 3/10 for Crop, 1/10 for ToTensor.
   CHECK(time.by_op.at("Loader") == Approx(4 + 0.6));
   CHECK(time.by_op.at("Crop") == Approx(0.3));
   CHECK(time.by_op.at("ToTensor") == Approx(0.1 + 0.5));
@@ -74,7 +74,7 @@ TEST_CASE("split: worked out by hand") {
   CHECK(ticks.by_op.at("Loader") == Approx(8000 + 1200));
   CHECK(ticks.by_op.at("Crop") == Approx(600));
   CHECK(ticks.by_op.at("ToTensor") == Approx(200 + 1000));
-  // Shares are made absolute first: 25 % of 8000, 10 % of 2000, 40 % of 1000.
+  // Percentages become absolute values first: 25 % of 8000, 10 % of 2000, 40 % of 1000.
   const auto& bound = splits[2];
   CHECK(bound.percent);
   CHECK(bound.by_op.at("Loader") == Approx(2000 + 120));
@@ -84,8 +84,8 @@ TEST_CASE("split: worked out by hand") {
   CHECK(bound.functions[0].function == "decode_mcu");
 }
 
-// The published scripts replace each function's value by (the configuration's total) / (the function's CPU
-// time) before they split: every counter then has one and the same split. Ours differ.
+// Before they split, the published scripts replace each function's value by (the configuration's total) /
+// (the function's CPU time), which gives every counter the same split. Ours splits each counter on its own.
 TEST_CASE("split: the published mistake does not come out") {
   const auto splits = split_of(kTable);
   for (const auto& split : splits) {
@@ -106,7 +106,7 @@ TEST_CASE("split: the published mistake does not come out") {
     const double sum = wrong["Loader"] + wrong["Crop"] + wrong["ToTensor"];
     const double ours = split.by_op.at("Loader") + split.by_op.at("Crop") + split.by_op.at("ToTensor");
     CHECK(split.by_op.at("Loader") / ours > 0.7);
-    CHECK(wrong["Loader"] / sum < 0.3);  // the heaviest function got the least
+    CHECK(wrong["Loader"] / sum < 0.3);  // the most expensive function got the smallest value
   }
   const auto share = [](const CounterSplit& split) {
     return split.by_op.at("ToTensor") / split.by_op.at("Loader");

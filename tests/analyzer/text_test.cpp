@@ -35,7 +35,7 @@ TEST_CASE("control characters and broken UTF-8 are escaped, the rest is not") {
   CHECK(escaped("\xc0\xaf") == "\\xc0\\xaf");           // overlong
   CHECK(escaped("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // surrogate
   CHECK(escaped("\xc2\x9b") == "\\xc2\\x9b");           // C1: CSI
-  CHECK(escaped("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // turns the writing direction
+  CHECK(escaped("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // right-to-left override
   CHECK(escaped(std::string_view("\0x", 2)) == "\\x00x");
   CHECK(escaped("\xe2\x82") == "\\xe2\\x82");  // cut off
 }

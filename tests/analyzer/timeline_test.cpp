@@ -1,4 +1,4 @@
-// The Chrome trace: valid JSON whatever a path holds, named lanes, arrows from end to consumption.
+// The Chrome trace: valid JSON for any path, named lanes, arrows from the end of a fetch to its consumption.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -19,7 +19,8 @@ using nlohmann::json;
 
 namespace {
 
-// Two epochs of two batches with persistent workers; one batch out of order; one sample with the given path.
+// Two epochs of two batches with persistent workers. One batch is out of order; one sample has the given
+// path.
 Bytes two_epochs(const std::string& path) {
   MadeTrace made;
   made.loader(1, 2, true);
@@ -63,7 +64,7 @@ Bytes two_epochs(const std::string& path) {
   return made.bytes;
 }
 
-// What a timeline of the trace writes.
+// The output of a timeline of the trace.
 template <class Draw>
 std::string drawn(const Bytes& bytes, const Draw& draw) {
   const TemporaryFile file(bytes);

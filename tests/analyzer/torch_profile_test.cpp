@@ -1,4 +1,4 @@
-// Profiles of the PyTorch profiler: both forms of time, clear errors for what is none.
+// Profiles of the PyTorch profiler: both time formats, and clear errors for other files.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// A trace that is cut off at any byte.
+// Traces cut off at any byte.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -71,7 +71,7 @@ TEST_CASE("cut off at any byte: read as far as it goes, and said so") {
       const Findings findings = findings_of(trace);
       CHECK_MESSAGE(findings.quality.truncated, cut);
       CHECK_MESSAGE(findings.quality.damage.count == 0, cut);
-      CHECK_MESSAGE(findings.fetch.count() >= most, cut);  // a longer file never tells less
+      CHECK_MESSAGE(findings.fetch.count() >= most, cut);  // a longer file never gives fewer results
       most = findings.fetch.count();
       check_plausible(findings, cut);
       const std::string text = report_text(findings, Terminal{});

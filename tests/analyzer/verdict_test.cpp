@@ -1,4 +1,4 @@
-// The one sentence.
+// The verdict, the report's first sentence.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -14,7 +14,7 @@ constexpr double kMs = 1e6;
 
 struct Case {
   std::uint64_t workers, cores;
-  double fetch_ms, step_ms, waited;  // waited: share
+  double fetch_ms, step_ms, waited;  // waited: share of the time, from 0 to 1
 };
 
 Findings findings_of(const Case& c, const Process& training) {

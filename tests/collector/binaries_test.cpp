@@ -1,4 +1,4 @@
-// Binaries: one for each build id, read where the process that has it loaded sees it.
+// Binaries: one for each build id, read from the file system of the process that has it loaded.
 #include "stacks/binaries.hpp"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ TEST_CASE("a file that one process does not show is looked for with the next pro
   const BinaryId binary = binaries.add(moved, id, 1);
   CHECK(binaries.file(binary) == nullptr);
   output_of("cp " + library.path + " " + moved);
-  CHECK(binaries.file(binary) == nullptr);  // it was looked for
+  CHECK(binaries.file(binary) == nullptr);  // it is not looked for again
   binaries.add(moved, id, 2);
   CHECK(binaries.file(binary) != nullptr);
 }

@@ -1,4 +1,4 @@
-// Servers of debugging information are asked when their user names some, and only then.
+// Servers of debugging information are asked only if the user names some.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -13,8 +13,8 @@ using namespace lotus::test;
 
 namespace {
 
-// Stands for the client library: opens the file that LOTUS_TEST_DEBUG names, and leaves a mark that it was
-// asked.
+// Replaces the client library: opens the file that LOTUS_TEST_DEBUG names, and creates LOTUS_TEST_ASKED to
+// show that it was called.
 constexpr const char* kClient = R"(
 #include <fcntl.h>
 #include <stdlib.h>
@@ -39,8 +39,8 @@ struct Place {
   std::string asked = files / "asked";
   std::uint64_t hidden = library.functions.at("_ZL6hiddeni").begin;
 
-  // A library without symbols, debugging information that only the server has, and a snapshot in that
-  // library.
+  // Makes a library without symbols, its debugging information, which only the server has, and a snapshot
+  // taken in the library.
   Place() {
     const std::string debug = files / "served.debug";
     output_of("objcopy --only-keep-debug " + library.path + " " + debug + " && strip --strip-all " +

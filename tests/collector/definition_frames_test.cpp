@@ -1,4 +1,4 @@
-// Definitions of many ring records in one body: same records, same absolute times.
+// Definitions of many ring records are joined in one body and keep their records and absolute times.
 #include "definition_frames.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Mangled names of C++ and Rust as their programmers wrote them.
+// Mangled C++ and Rust names are demangled to their form in the source code.
 #include "names/demangle.hpp"
 
 #include <doctest/doctest.h>
@@ -12,21 +12,22 @@ namespace {
 
 constexpr const char* kDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-// C++: S_, S0_ … SZ_, an earlier part of the name by its number.
+// A C++ substitution (S_, S0_ … SZ_), which refers to an earlier part of the name by its number.
 std::string part(unsigned number) {
   if (number == 0) return "S_";
   const char digit = kDigits[number - 1];
   return std::string("S") + static_cast<char>(std::toupper(digit)) + "_";
 }
 
-// A<int, int>, A<that, that> … to `depth`: each is twice as long as the one before. `first`: A's number.
+// Nested types: A<int, int>, then A<that, that>, and so on up to `depth`, each twice as long as the one
+// before. `first`: the substitution number of A.
 std::string doubled(unsigned depth, unsigned first) {
   std::string types = "1AIiiE";
   for (unsigned i = 1; i <= depth; ++i) types += part(first) + "I" + part(first + i) + part(first + i) + "E";
   return types;
 }
 
-// The same in Rust: tuples of the tuple before, meant by its place in the name.
+// The same in Rust: tuples of the previous tuple, which is referred to by its position in the name.
 std::string doubled_rust(unsigned depth) {
   std::string body = "IC1aTjjE";
   std::size_t before = 4;

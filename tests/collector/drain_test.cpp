@@ -1,4 +1,5 @@
-// What segments hold becomes a trace: order, salvage, no record twice, damage counted and stepped over.
+// Segments become a trace: records keep their order, open chunks are salvaged, no record is written twice,
+// damage is counted and skipped.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -47,7 +48,7 @@ ProcessEndFrame end_of(const Trace& trace) {
   return end;
 }
 
-// The only thread's serials.
+// The serial numbers of the only thread.
 std::vector<std::uint64_t> serials_of(const Trace& trace) {
   const auto all = trace.serials();
   return all.size() == 1 ? all.begin()->second : std::vector<std::uint64_t>{};
@@ -125,7 +126,7 @@ TEST_CASE("open chunks are salvaged up to their last whole record") {
   for (std::uint64_t i = 1; i <= 10; ++i) thread.record(i);
   thread.flush();
   for (std::uint64_t i = 11; i <= 20; ++i) thread.record(i);
-  segment->slot(0).used -= 1;  // its last byte was not written yet
+  segment->slot(0).used -= 1;  // as if its last byte were not written yet
   ThreadWriter other(*segment, 1, 2);
   other.record(1);
   drain(place.segments.path());
@@ -200,7 +201,7 @@ TEST_CASE("a live process is drained so far and continued later in the same file
   CHECK(drain(place.segments.path()).code == 0);
   Trace trace = read_trace(place.output);
   CHECK(what_is_wrong(trace) == "");
-  CHECK(serials_of(trace) == up_to(100));  // the open chunk is its thread's
+  CHECK(serials_of(trace) == up_to(100));  // the open chunk still belongs to its thread
   CHECK(trace.trailer().interrupted == 1);
   CHECK(exists(segment->path()));
 
@@ -399,7 +400,7 @@ TEST_CASE("a segment that is being made is waited for while its maker lives, or 
   CHECK(outcome.code == 0);
   CHECK(outcome.said.empty());
   CHECK(exists(own->path()));
-  // Of this pid namespace nobody makes it, but a process of another one may be doing so just now.
+  // No process of this pid namespace is filling it, but one of another namespace may be.
   CHECK(exists(dead->path()));
   for (const auto* segment : {own.get(), dead.get()}) {
     const timespec long_ago[2]{};
@@ -451,7 +452,7 @@ TEST_CASE("a process that began anew under its pid leaves the old segment as it 
   CHECK(what_is_wrong(trace) == "");
   CHECK(trace.trailer().processes == 2);
   for (const Frame& frame : trace.frames)
-    if (frame.header.type == FrameType::process_end) CHECK(frame.header.flags == 0);  // it lives on
+    if (frame.header.type == FrameType::process_end) CHECK(frame.header.flags == 0);  // still alive
   CHECK(trace.trailer().events == 30);
   CHECK(exists(anew->path()));
 }

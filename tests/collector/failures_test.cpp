@@ -1,4 +1,4 @@
-// When the world fails: outputs that cannot be written, disks that are full, files that vanish.
+// Failures of the environment: outputs that cannot be written, full disks, files that vanish.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -35,10 +35,10 @@ void record_all(const SegmentPlan& plan, std::uint64_t n) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Records that hardly compress, so that they fill a disk.
+// Serial numbers that hardly compress, so that records fill a disk.
 std::uint64_t noise(std::uint64_t i) { return i * 0x9e3779b97f4a7c15; }
 
-// A small file system of its own; not mounted where that is not permitted.
+// A small file system; not mounted if mounting is not permitted.
 class SmallDisk {
  public:
   SmallDisk() : mounted_(mount("tmpfs", place_.path().c_str(), "tmpfs", 0, "size=256k") == 0) {}

@@ -1,4 +1,4 @@
-// A table of numbers in one piece of memory: what was added is found, however it grew meanwhile.
+// A hash table of numbers in one block of memory: added entries are found also after it has grown.
 #include "stacks/flat_table.hpp"
 
 #include <doctest/doctest.h>

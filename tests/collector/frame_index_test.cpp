@@ -27,7 +27,7 @@ void append_numbers(FrameIndex& index, std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-// Whether the index gives 0, 1, 2 … and as many as are due.
+// Whether the index gives exactly the numbers from 0 to `end` - 1, in order.
 bool counts_to(const FrameIndex& index, std::uint64_t end) {
   std::uint64_t next = 0;
   bool right = true;
@@ -60,7 +60,7 @@ TEST_CASE("an index holds one block in memory, and gives all") {
   CHECK(list(directory.path()).empty());
 }
 
-TEST_CASE("an index that begins with many entries puts them by, too") {
+TEST_CASE("an index that begins with many entries spills them, too") {
   const TemporaryDirectory directory;
   std::vector<IndexEntry> known;
   for (std::uint64_t i = 0; i < kMany; ++i) known.push_back(numbered(i));

@@ -1,4 +1,4 @@
-// The program as its users meet it: by hand, started by a traced process, ended by signals.
+// The life of the collector's process: started by hand or by a traced process, ended by signals.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ struct Place {
     made.output = output;
     return made;
   }
-  // Somebody holds the serving lock.
+  // Whether a collector holds the serving lock.
   bool served() const {
     const int fd = open(lock.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
@@ -118,7 +118,7 @@ TEST_CASE("by hand it serves one program after the other until SIGTERM") {
 
 namespace {
 
-// This process as what a container runs, whose end is the collector's, too.
+// Makes this process act as the main process of a container, whose end also ends the collector.
 struct Waiting {
   explicit Waiting(const Place& place) : plan(place.plan()) {
     plan.session_pid = static_cast<std::uint32_t>(getpid());
@@ -206,7 +206,7 @@ TEST_CASE("a file that grows holds whole frames, and half of one only while that
   REQUIRE(eventually([&] { return exists(place.output) && !read_text(place.output).empty(); }));
   std::size_t last = 0;
   for (int growths = 0; growths < 5 && collector.running();) {
-    // The kernel shows a write page by page: who reads meanwhile sees the beginning of the last frame.
+    // A write becomes visible page by page: a concurrent reader may see only the start of the last frame.
     Trace trace;
     REQUIRE(eventually([&] {
       trace = read_trace(place.output);
@@ -254,8 +254,8 @@ TEST_CASE("of many that start at once, one serves, and nothing is lost or writte
   CHECK(trace.serials()[{static_cast<std::uint32_t>(program), 1}] == up_to(50'000));
 }
 
-// A traced process makes its segment, then looks whether anybody serves, and starts a collector if not.
-// However that meets the end of another collector, the segment is served.
+// A traced process makes its segment, then checks for a serving collector and starts one if there is none.
+// The segment is served even if another collector ends at any point of this sequence.
 TEST_CASE("no segment is left unserved when a collector ends") {
   const Place place;
   std::unique_ptr<CollectorProgram> collector;
@@ -266,7 +266,7 @@ TEST_CASE("no segment is left unserved when a collector ends") {
     wait_for(program);
     if (!place.served()) collector = std::make_unique<CollectorProgram>(place.autostart, place.log);
     CHECK(eventually([&] { return read_trace(plan.output).closed(); }));
-    usleep(350'000 + i * 30'000);  // around the moment at which it goes
+    usleep(350'000 + i * 30'000);  // about the time at which the collector ends
   }
 }
 
@@ -347,7 +347,7 @@ TEST_CASE("a thousand short processes: every record, no descriptor and no memory
   const std::uint64_t memory = resident_kb(collector.pid());
   for (int i = 0; i < 40; ++i) batch(20);
   CHECK(open_descriptors(collector.pid()) <= descriptors + 1);
-  // A sanitizer keeps freed memory back on purpose; there, LeakSanitizer looks for leaks at the end.
+  // A sanitizer does not reuse freed memory at once; in such builds LeakSanitizer finds leaks at the end.
   if (!kSanitized) CHECK(resident_kb(collector.pid()) < memory + 8192);
   collector.signal(SIGTERM);
   CHECK(collector.wait().code == 0);
@@ -375,7 +375,7 @@ TEST_CASE("512 segments at once") {
       for (std::uint64_t serial = 1; serial <= 20; ++serial) thread.record(serial);
       thread.flush();
       char byte = 0;
-      if (read(gate[0], &byte, 1) < 0) leave_child(1);  // until the gate closes
+      if (read(gate[0], &byte, 1) < 0) leave_child(1);  // blocks until the gate closes
     }));
   REQUIRE(eventually([&] { return list(place.segments.path()).size() == 512; }));
   CollectorProgram collector(place.autostart, place.log);

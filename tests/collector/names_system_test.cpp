@@ -1,4 +1,4 @@
-// Names in the libraries that pipelines run in, at random addresses, compared with binutils.
+// Names at random addresses in libraries that pipelines use, compared with binutils.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,13 +15,13 @@ namespace {
 
 constexpr int kAddresses = 300;
 
-// The first file that the pattern means.
+// The first file that matches the pattern.
 std::string find_file(const std::string& pattern) {
   const std::string found = output_of("ls -1 " + pattern + " 2>/dev/null | head -n 1; true");
   return found.substr(0, found.find('\n'));
 }
 
-// At random addresses of the functions in .dynsym the name is one of those that nm has for the address.
+// At random addresses of functions in .dynsym, checks that the name is one that nm lists for the function.
 void compare_dynamic_symbols(const std::string& path) {
   CAPTURE(path);
   const auto functions = functions_in(path, "-D");

@@ -17,7 +17,7 @@ std::string hex(std::uint64_t address) {
   return text.str();
 }
 
-// What addr2line says of addresses, in pairs of function and file:line, innermost first.
+// The result of addr2line for each address: pairs of function and file:line, innermost first.
 std::vector<std::vector<std::pair<std::string, std::string>>> addr2line(
     const std::string& file, const std::vector<std::uint64_t>& addresses) {
   std::string command = "addr2line -a -i -f -C -e " + file;
@@ -44,7 +44,7 @@ std::vector<std::uint64_t> all_of(const Extent& extent) {
 
 std::string up_to_parameters(const std::string& name) { return name.substr(0, name.find('(')); }
 
-// What is inlined into exported(), outermost first.
+// The functions that are inlined into exported(), outermost first.
 constexpr const char* kInlined[] = {"between", "deepest"};
 
 void check_whole(NamedFile& file, const Extent& extent, const std::string& name, NameSource source) {
@@ -70,7 +70,7 @@ TEST_CASE("debugging information: functions, inlined ones and lines are those of
       inlined = std::max(inlined, frames.size());
       for (std::size_t depth = 0; depth < frames.size(); ++depth) {
         const auto& [function, place] = expected[i][depth];
-        // addr2line calls inlined functions by the symbol around them.
+        // addr2line gives inlined functions the name of the enclosing symbol.
         const std::size_t inside = frames.size() - 1 - depth;
         CHECK(up_to_parameters(frames[depth].function.name) ==
               (inside > 0 ? kInlined[inside - 1] : up_to_parameters(function)));
@@ -124,7 +124,7 @@ TEST_CASE("a stripped library: exported functions by name, others by the start o
 TEST_CASE("assembly without symbols and unwind entries: functions begin where others call them") {
   const TemporaryDirectory place;
   const std::string path = place / "libsimd.so";
-  // One is called, one is called by its address, one is jumped to; all jump within themselves.
+  // One function is called, one has its address taken, one is jumped to. All contain jumps of their own.
   std::string assembly = ".text\n";
   for (const std::string name : {"called", "pointed", "jumped"})
     assembly +=

@@ -1,4 +1,4 @@
-// Where a trace goes when something is there already.
+// The path of a trace if its file exists already.
 #include "output_file.hpp"
 
 #include <doctest/doctest.h>

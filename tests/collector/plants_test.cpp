@@ -1,4 +1,4 @@
-// Things that somebody put where segments and directories belong.
+// Files, links and directories that an attacker put in the place of segments and their directories.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A good segment of a dead process in `directory`; returns its path.
+// Makes a valid segment of a dead process in `directory`; returns its path.
 std::string make_segment(const std::string& directory, const std::string& output) {
   SegmentPlan plan;
   plan.directory = directory;
@@ -33,7 +33,7 @@ struct Place {
   std::string output = elsewhere / "x.lotus";
 };
 
-// Drains; what was planted must still be there, be named in one line, and have had no effect.
+// Drains, and checks that the planted file is left in place, named in one line and has no effect.
 void check_refused(const Place& place, const std::string& planted, const std::string& why) {
   const Outcome outcome = drain(place.segments.path());
   CHECK(outcome.code == 0);

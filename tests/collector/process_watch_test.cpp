@@ -1,4 +1,4 @@
-// Alive or dead: reused pids, zombies, stopped processes, main threads that end first.
+// Detects whether a process is alive: reused pids, zombies, stopped processes, main threads that end first.
 #include "process_watch.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ namespace {
 
 std::uint32_t number(pid_t pid) { return static_cast<std::uint32_t>(pid); }
 
-// While it is there, this process can open nothing.
+// Uses up all file descriptors of this process during its lifetime.
 class NoDescriptorLeft {
  public:
   NoDescriptorLeft() {
@@ -77,7 +77,7 @@ TEST_CASE("a stopped process is alive, a zombie is dead") {
   waitpid(child, nullptr, WUNTRACED);
   CHECK(watch.alive());
   kill(child, SIGKILL);
-  CHECK(eventually([&] { return !watch.alive(); }));  // nobody has waited for it yet
+  CHECK(eventually([&] { return !watch.alive(); }));  // a zombie: not waited for yet
   CHECK_FALSE(process_start_time(number(child)));
   CHECK_FALSE(ProcessWatch(number(child), start_time_of(number(child))).alive());
   wait_for(child);

@@ -1,4 +1,4 @@
-// Which child of a node in the tree of stacks was asked for last.
+// The cache of the child that was looked up last at each node of the tree of stacks.
 #include "stacks/recent_children.hpp"
 
 #include <doctest/doctest.h>

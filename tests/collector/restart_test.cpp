@@ -1,4 +1,4 @@
-// A collector that is killed at any moment and started again: every record is in the file exactly once.
+// A collector is killed at any moment and started again: the file has every record exactly once.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kRecords = 60'000;
 constexpr std::uint64_t kDefinitions = 40;
 
-// A process with two streams whose chunks are small, so that much is written and little waits.
+// Records two streams in small chunks, so that most data are handed on and little stays in open chunks.
 void traced_program(const TemporaryDirectory& segments, const std::string& output) {
   SegmentPlan plan;
   plan.directory = segments.path();
@@ -66,8 +66,8 @@ void run_with_kills(std::uint32_t seed) {
 
 constexpr std::uint32_t kEnded = 3;
 
-// A session of three processes that have ended, with definitions, full and open chunks, and one that
-// lives: this one.
+// Makes a session of three ended processes, with definitions, full and open chunks, and of this process,
+// which is alive.
 void make_processes(const TemporaryDirectory& segments, const std::string& output) {
   SegmentPlan plan;
   plan.directory = segments.path();
@@ -112,7 +112,7 @@ TEST_CASE("killed right before and right after each of its writes") {
       CHECK(drain(segments.path()).code == 0);
       check_processes(read_trace(output));
       if (!*killed) {
-        CHECK(nth > 5);  // or there were no writes to be killed at
+        CHECK(nth > 5);  // the collector must make writes at which it can be killed
         break;
       }
     }

@@ -1,4 +1,4 @@
-// Rings: many writers and one reader, holes that killed threads leave, and positions that lie.
+// Rings: many writers and one reader, holes that killed threads leave, and corrupted positions.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -48,7 +48,7 @@ bool intact(const RingRecord& record, const std::uint8_t* payload) {
   return true;
 }
 
-// Takes all there is; returns the sequences in order.
+// Takes all available records; returns their sequence numbers in order.
 std::vector<std::uint64_t> take_all(RingCursor& cursor, RingCursor::Next& stopped_at) {
   std::vector<std::uint64_t> taken;
   RingRecord record;
@@ -62,7 +62,7 @@ std::vector<std::uint64_t> take_all(RingCursor& cursor, RingCursor::Next& stoppe
   return taken;
 }
 
-// Reserves room as push() does, and never fills it: a thread that is killed there.
+// Reserves room as push() does and never fills it, like a thread that is killed in between.
 template <class AnyRing>
 void leave_hole(AnyRing& ring, std::uint32_t bytes) {
   ring.header.head += ring_record_bytes(bytes);
@@ -104,7 +104,7 @@ TEST_CASE("every record of several writers comes once, whole, and in its writer'
   }
   for (auto& writer : writers) writer.join();
   CHECK(cursor.position() == cursor.head());
-  CHECK(refused > 0);  // or the test did not reach a full ring
+  CHECK(refused > 0);  // the test must reach a full ring
 }
 
 TEST_CASE("a writer is told when less than half of the ring is left") {
@@ -115,7 +115,7 @@ TEST_CASE("a writer is told when less than half of the ring is left") {
   const std::uint64_t each = ring.header.head / pushed;
   CHECK(ring.header.head > 2048);
   CHECK(ring.header.head <= 2048 + each);
-  ring.header.tail = ring.header.head;  // the reader has come
+  ring.header.tail = ring.header.head;  // as if the reader had taken everything
   CHECK(writer.half_empty());
 }
 
@@ -139,14 +139,14 @@ TEST_CASE("a hole stops a reader, and is stepped over once its writer is dead") 
     Ring<8192> ring;
     RingCursor cursor = ring.cursor();
     RingCursor::Next stopped;
-    for (std::uint64_t lap = 0; lap < 3; ++lap) {  // so that bytes of older laps lie in the hole
+    for (std::uint64_t lap = 0; lap < 3; ++lap) {  // so that the hole contains bytes of older laps
       for (std::uint64_t i = 1; i <= 6; ++i) push(ring.writer(), 1, i, 900);
       take_all(cursor, stopped);
       cursor.give_back();
     }
     CHECK(push(ring.writer(), 1, 7, 300));
     const std::uint64_t rest = 8192 - ring.header.head % 8192;
-    if (rest < ring_record_bytes(hole)) continue;  // such a hole would begin with a pad
+    if (rest < ring_record_bytes(hole)) continue;  // the hole would begin with a pad record
     leave_hole(ring, hole);
     CHECK(push(ring.writer(), 1, 9, 300));
     CHECK(push(ring.writer(), 1, 10, 300));

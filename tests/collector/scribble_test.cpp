@@ -1,5 +1,5 @@
-// A program that scribbles over its own shared memory while it is read: the collector neither crashes nor
-// hangs nor grows, and other programs are served as if nothing were.
+// A program overwrites its own shared memory while it is read: the collector neither crashes nor hangs nor
+// grows, and other programs are served as usual.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-constexpr std::uint64_t kGood = 20'000;           // records of the program that behaves
+constexpr std::uint64_t kGood = 20'000;           // records of the well-behaved program
 constexpr std::uint64_t kMostMemoryKb = 200'000;  // of the collector
 
 std::uint64_t awkward(Random& random, std::uint64_t near) {
@@ -50,12 +50,12 @@ SegmentPlan plan_for(const std::string& directory, const std::string& output) {
   return plan;
 }
 
-// Writes what a traced process does, and over it.
+// Writes a segment like a traced process, and overwrites parts of it.
 void scribbler(const std::string& directory, const std::string& output, std::uint64_t seed) {
   Random random(seed);
   SegmentWriter segment(plan_for(directory, output));
   auto* const base = reinterpret_cast<std::uint8_t*>(&segment.header());
-  // The parts that positions and sizes lie in are hit more often than the rest.
+  // The parts that hold positions and sizes are overwritten more often than the rest.
   const std::size_t bytes = segment.header().segment_bytes;
   std::vector<std::size_t> places{0, sizeof(SegmentHeader), segment.header().slots_offset};
   for (const auto ring : {kDefinitionRing, kEventRing, kStackRing})
@@ -71,7 +71,7 @@ void scribbler(const std::string& directory, const std::string& output, std::uin
     const std::size_t at = std::min(bytes - 8, begin + 8 * (random() % 24)) & ~std::size_t{7};
     const std::uint64_t value = awkward(random, segment.ring(kEventRing).tail);
     std::memcpy(base + at, &value, sizeof value);
-    // The writer itself needs these to go on.
+    // Restores the fields that the writer itself needs.
     segment.header().ring_bytes[kEventRing] = segment.header().ring_bytes[kDefinitionRing] =
         segment.header().ring_bytes[kStackRing] = 8192;
     segment.header().slots_offset = places[2];
@@ -87,9 +87,8 @@ std::uint64_t peak_memory_kb(pid_t pid) {
   return at == std::string::npos ? 0 : std::stoull(text.substr(at + 6));
 }
 
-// Its last frame is a trailer. What stands before it may be frames whose payload was scribbled over after it
-// was compressed: the collector copies such payloads as they are, and whoever reads the trace finds their
-// checksum wrong.
+// Whether the last frame is a trailer. Frames before it may have wrong checksums: the collector copies
+// compressed payloads unchanged, also those that were overwritten after compression.
 bool ends_with_trailer(const std::string& path) {
   constexpr std::size_t kBytes = sizeof(FrameHeader) + sizeof(TrailerFrame);
   const std::string text = read_text(path);
@@ -118,10 +117,10 @@ TEST_CASE("scribbled over while it is read: nothing breaks, others lose nothing"
     bad.push_back(in_child(
         [&] { scribbler(segments.path(), outputs / ("bad" + std::to_string(seed) + ".lotus"), seed); }));
   CHECK(wait_for(good) == 0);
-  for (const pid_t pid : bad) wait_for(pid);  // it may well have hurt itself
+  for (const pid_t pid : bad) wait_for(pid);  // any exit code: it may have crashed
   CHECK(eventually([&] { return exists(output) && read_trace(output).closed(); }));
   REQUIRE(collector.running());
-  // What was no usable segment when it was found is named, and left for its user to delete.
+  // Files that are not usable segments are named in the log, and left for the user to delete.
   const auto settled = [&] {
     for (const std::string& name : list(segments.path()))
       if (name != kCollectorLock && read_text(outputs / "log").find(name) == std::string::npos) return false;

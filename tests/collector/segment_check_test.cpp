@@ -1,4 +1,4 @@
-// Headers that lie: none may be taken for good, whatever field is absurd.
+// Corrupted segment headers are refused, whichever field is invalid.
 #include "segment_check.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-// Whatever a process writes as snapshots, definitions and ELF files: the collector reads on, within its
-// bounds.
+// Corrupted snapshots, definitions and ELF files: the collector goes on, and uses bounded time and memory.
 #include <doctest/doctest.h>
 #include <elf.h>
 #include <signal.h>
@@ -26,7 +25,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// Numbers that programs get wrong.
+// Numbers that often reveal errors.
 std::uint64_t awkward(Random& random) {
   switch (random() % 8) {
     case 0:
@@ -63,7 +62,7 @@ ProcessStacks::Taken take(ProcessStacks& process, const std::vector<std::uint8_t
   return taken;
 }
 
-// This program's modules, as it would define them itself.
+// Defines the modules of this program, as liblotus would.
 void define_own_modules(ProcessStacks& process) {
   const TemporaryDirectory segments;
   SegmentPlan plan;
@@ -199,7 +198,7 @@ TEST_CASE("a restored location in a binary that was never defined needs no name"
   std::uint64_t id = 0;
   for (const std::uint64_t binary : {std::uint64_t{1}, std::uint64_t{2}, kCommonSpace, ~std::uint64_t{0}})
     for (const std::uint64_t offset : {std::uint64_t{4096}, std::uint64_t{7} << kBinaryBits}) {
-      if (binary == 1 && offset == 4096) continue;  // inside
+      if (binary == 1 && offset == 4096) continue;  // inside the binary
       Record location{};
       location.kind = Kind::location;
       location.u[kPlaceOf<Kind::location, "id">] = ++id;
@@ -238,7 +237,7 @@ TEST_CASE("code of no bytes, far behind the end of an ELF file") {
   REQUIRE(file);
   REQUIRE(file->code().size() == 2);
   CHECK(file->code()[0].bytes.empty());
-  CHECK(file->code()[0].bytes.data() == file->code()[1].bytes.data());  // and not somewhere in memory
+  CHECK(file->code()[0].bytes.data() == file->code()[1].bytes.data());  // within the mapped file
 }
 
 TEST_CASE("ELF files that are scribbled over or cut off: frames and names are found or are not") {
@@ -291,7 +290,7 @@ TEST_CASE("snapshots that take long to unwind hold up no other process") {
     REQUIRE(push_definition<Kind::module>(slow, i, i, i << 16, (i << 16) + 4096, 0u, "/nothing", ""));
   SnapshotParts parts = snapshot_here(0);
   parts.header.registers[kRegisterRip] = 1;
-  // Each is of a time at which other modules were there than at the time of the one before.
+  // Alternates between two times at which different modules were loaded.
   for (std::uint64_t i = 0; i < kSnapshots; ++i)
     REQUIRE(push_snapshot(slow, parts.bytes(), kModules / 2 + i % 2));
   CollectorProgram collector({"--dir", segments.path()}, files / "log");
@@ -303,7 +302,7 @@ TEST_CASE("snapshots that take long to unwind hold up no other process") {
   CHECK(slow.ring(kStackRing).tail < slow.ring(kStackRing).head);
   kill(child, SIGKILL);
   wait_for(child);
-  collector.signal(SIGTERM);  // what is left is unwound as far as some seconds go, and counted
+  collector.signal(SIGTERM);  // the rest is unwound for some seconds, then counted as lost
   CHECK(collector.wait().code == 0);
   const Trace trace = read_trace(files / "slow.lotus");
   CHECK(what_is_wrong(trace).empty());

@@ -1,4 +1,4 @@
-// Modules that come late, go, or have no unwind information where a thread was interrupted.
+// Modules that are loaded late, unloaded, or without unwind information at the interrupted instruction.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ extern "C" void lotus_test_take() {
 ucontext_t trapped;
 std::array<std::uint8_t, 1024> trapped_stack;
 
-// Nothing but copies: a signal handler.
+// A signal handler: it may only copy.
 void on_trap(int, siginfo_t*, void* context) {
   std::memcpy(&trapped, context, sizeof trapped);
   const iovec to{trapped_stack.data(), trapped_stack.size()};
@@ -38,7 +38,7 @@ void on_trap(int, siginfo_t*, void* context) {
   syscall(SYS_process_vm_readv, getpid(), &to, 1L, &from, 1L, 0L);
 }
 
-// A library with a function of this name that calls its argument; padded, so that libraries differ in size.
+// Makes a library with a function of this name that calls its argument.
 std::string make_library(const TemporaryDirectory& place, const std::string& function) {
   const std::string source = place / (function + ".c");
   const std::string library = place / (function + ".so");
@@ -49,7 +49,7 @@ std::string make_library(const TemporaryDirectory& place, const std::string& fun
   return library;
 }
 
-// A function in assembly that traps with a word on the stack that nothing tells of.
+// Makes a library with an assembly function that pushes a word and traps, and has no unwind information.
 std::string make_assembly_library(const TemporaryDirectory& place) {
   const std::string source = place / "leaf.s";
   const std::string library = place / "leaf.so";
@@ -132,7 +132,7 @@ TEST_CASE("a library whose definition comes after the snapshot") {
   call(handle, "late_function");
   REQUIRE(push_snapshot(segment, taken.bytes(), 100));
   modules.tell(segment, 200);
-  // Read, with what was defined after it.
+  // The snapshot was read together with the definitions behind it.
   CHECK(eventually([&] { return segment.ring(kStackRing).tail == segment.ring(kStackRing).head; }));
   collector.signal(SIGTERM);
   CHECK(collector.wait().code == 0);

@@ -1,5 +1,4 @@
-// Snapshots survive a collector that is killed and a process that is killed: each becomes one sample, with
-// names.
+// Snapshots survive the killing of the collector and of their process: each becomes one sample, with names.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -27,7 +26,7 @@ extern "C" [[gnu::noinline]] void lotus_test_even(SnapshotParts& parts) {
   asm volatile("" ::: "memory");
 }
 
-// The operation numbers the snapshots; what runs depends on it.
+// A snapshot whose operation id is its number; the number also selects the function that takes it.
 std::vector<std::uint8_t> numbered(std::uint32_t serial) {
   SnapshotParts parts;
   if (serial % 2 == 0)
@@ -66,7 +65,7 @@ void check_samples(const Trace& trace, std::uint32_t processes, std::uint32_t se
 constexpr std::uint32_t kEnded = 2;
 constexpr std::uint32_t kSnapshots = 20;
 
-// Two processes that have ended and this one, with snapshots in flight.
+// Makes segments of two ended processes and of this one, with snapshots that are not collected yet.
 void make_processes(const TemporaryDirectory& segments, const std::string& output) {
   SegmentPlan plan;
   plan.directory = segments.path();
@@ -112,7 +111,7 @@ TEST_CASE("a collector that is killed right before and right after each of its w
       CHECK(drain(segments.path()).code == 0);
       check_samples(read_trace(output), kEnded + 1, kSnapshots);
       if (!*killed) {
-        CHECK(nth > 4);  // or there were no writes to be killed at
+        CHECK(nth > 4);  // the collector must make writes at which it can be killed
         break;
       }
     }

@@ -1,5 +1,4 @@
-// A snapshot becomes a sample whose stack is that of the program, within the operation, with its Python
-// calls.
+// A snapshot becomes a sample with the program's stack, cut at the operation, and with its Python calls.
 #include <doctest/doctest.h>
 #include <signal.h>
 
@@ -10,7 +9,7 @@
 #include "support/snapshots.hpp"
 #include "support/temporary.hpp"
 
-// It is interrupted there.
+// The function is interrupted at this instruction.
 #define AT_ITS_END "int3"
 #include "../programs/native/at_its_end.c"
 
@@ -19,7 +18,7 @@ using namespace lotus::test;
 
 namespace {
 
-// Calls that no compiler may merge, turn around or leave out.
+// Keeps the call before it from becoming a tail call.
 #define LOTUS_NOT_LAST asm volatile("" ::: "memory")
 
 std::uint64_t middle_address, outer_address;
@@ -41,7 +40,7 @@ extern "C" [[gnu::noinline]] void lotus_test_outer(SnapshotParts& parts) {
   LOTUS_NOT_LAST;
 }
 
-// A stack of those three and, unless it is cut, what called them.
+// A snapshot with the three functions above and, unless it is cut, their callers.
 SnapshotParts nested_snapshot() {
   SnapshotParts parts;
   lotus_test_outer(parts);
@@ -66,7 +65,7 @@ extern "C" [[gnu::noinline]] void lotus_test_interrupts() {
   sigaction(SIGTRAP, &before, nullptr);
 }
 
-// The samples that a collector makes of these payloads, with the modules of this process defined.
+// Collects these snapshot payloads, with the modules of this process defined, and returns the samples.
 std::vector<Sample> samples_of(const std::vector<std::vector<std::uint8_t>>& payloads,
                                ProcessEndFrame* end = nullptr) {
   const TemporaryDirectory segments;
@@ -130,7 +129,7 @@ TEST_CASE("a function that has taken its caller's registers off the stack alread
   REQUIRE(samples.size() == 1);
   CHECK(samples[0].innermost(3) == "at_its_end < with_a_frame < lotus_test_interrupts");
   CHECK(samples[0].flags == 0);
-  // What lies in another page than the stack pointer is not copied; nothing is guessed in its place.
+  // A red zone in another page than the stack pointer is not copied. Then the caller is not guessed.
   const std::uint64_t below = interrupted.header.registers[kRegisterRsp] - interrupted.header.stack_start;
   interrupted.header.stack_start += below;
   interrupted.stack.erase(interrupted.stack.begin(),

@@ -1,4 +1,4 @@
-// lotus-collector --status: what is going on, without touching anything.
+// lotus-collector --status: shows the current state and changes nothing.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>

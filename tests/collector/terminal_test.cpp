@@ -1,4 +1,4 @@
-// What a person sees who starts the collector by hand.
+// The output on a terminal, when the collector is started by hand.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +19,7 @@ using namespace lotus::test;
 
 namespace {
 
-// The collector on a terminal of its own, 60 columns wide.
+// The collector on a pseudo-terminal of 60 columns.
 class OnTerminal {
  public:
   explicit OnTerminal(const std::string& directory) {

@@ -1,4 +1,4 @@
-// Stacks unwound from registers, stack bytes and files equal gdb's on the stopped program, frame for frame.
+// Stacks that are unwound from registers, stack bytes and files equal gdb's backtraces, frame by frame.
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ using namespace lotus::test;
 
 namespace {
 
-// gdb's frames as common addresses, with those of callers inside of the call.
+// gdb's frames as common addresses; a return address is moved back by 1, into its call.
 std::vector<std::uint64_t> frames_of(const GdbStop& stop, const Modules& modules) {
   std::vector<std::uint64_t> frames;
   for (std::size_t i = 0; i < stop.pcs.size(); ++i) {
@@ -36,7 +36,7 @@ std::string text_of(const std::vector<std::uint64_t>& frames, Binaries& binaries
 
 struct Compared {
   std::size_t frames = 0, whole = 0, cut = 0, outside = 0;
-  std::map<std::string, int> innermost;  // stops by the library that was interrupted
+  std::map<std::string, int> innermost;  // number of stops by interrupted library
 };
 
 void compare(const GdbStop& stop, Binaries& binaries, Unwinder& unwinder, Compared& compared) {
@@ -48,14 +48,14 @@ void compare(const GdbStop& stop, Binaries& binaries, Unwinder& unwinder, Compar
   for (const NativeFrame& frame : unwound.frames) ours.push_back(frame.address);
   std::vector<std::uint64_t> theirs = frames_of(stop, modules);
   REQUIRE(!ours.empty());
-  if (!is_common(ours[0])) {  // in the vDSO or in code made at run time: the stops map files only
+  if (!is_common(ours[0])) {  // in the vDSO or generated code: stops list mappings of files only
     ++compared.outside;
     CHECK(ours == std::vector{theirs.at(0)});
     return;
   }
   ++compared.innermost[binaries.info(binary_of(ours[0])).path];
   if (unwound.cut) {
-    // Where a function tells nothing of its stack gdb guesses; we do not.
+    // For a function without unwind information gdb guesses its caller; we cut the stack.
     ++compared.cut;
     CHECK_FALSE(unwinder.function_at(binary_of(ours.back()), offset_of(ours.back())));
     REQUIRE(theirs.size() >= ours.size());

@@ -1,5 +1,5 @@
-// The rules at places of this program whose unwind tables are written by hand below: what each must say is
-// known.
+// Unwind rules at addresses of this program. Their unwind tables are written by hand below, so the expected
+// rules are known.
 #include "stacks/unwind_rules.hpp"
 
 #include <doctest/doctest.h>
@@ -7,8 +7,9 @@
 using namespace lotus;
 using namespace lotus::collector;
 
-// Numbers in .cfi_escape: 0x0f is the CFA and 0x10 a register's place by an expression (its length follows),
-// 0x76 rbp and 0x77 rsp plus a number, 0x06 the word there, 0x09 a number, 0x1a "and", 0x12 twice, 0x22 plus.
+// Bytes in .cfi_escape: 0x0f and 0x10 set the CFA and a register's place to an expression, whose length
+// follows. In expressions: 0x76 rbp + offset, 0x77 rsp + offset, 0x06 deref, 0x09 constant, 0x1a and, 0x12
+// dup, 0x22 plus.
 asm(R"(
 .pushsection .text
 by_stack_pointer:

@@ -1,4 +1,4 @@
-// When the collector comes back to the rings.
+// The intervals between the collector's visits to the rings.
 #include "visit_pace.hpp"
 
 #include <doctest/doctest.h>

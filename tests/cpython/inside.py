@@ -1,4 +1,4 @@
-"""CPython's `python -m test`, run inside a sample of a loader: every frame below is one of an operation.
+"""Runs CPython's `python -m test` inside a sample of a loader, so that all its frames belong to an operation.
 
 Arguments and exit code are those of `python -m test`.
 """

@@ -1,4 +1,4 @@
-"""A headless Chromium that is told what to do over its DevTools protocol."""
+"""A headless Chromium, controlled over its DevTools protocol."""
 import base64
 import itertools
 import json
@@ -13,7 +13,7 @@ PATIENCE = 60  # seconds
 
 
 class Browser:
-    """One browser with one page. Collects what the page's console says and what it asks the network for."""
+    """One browser with one page. Collects the page's console messages and network requests."""
 
     def __init__(self):
         self._home = tempfile.mkdtemp(prefix="lotus-chromium-")
@@ -27,7 +27,7 @@ class Browser:
             os.dup2(incoming, 3)
             os.dup2(outgoing, 4)
 
-        # Fresh copies are above 4, so that neither dup2 closes the other's source.
+        # Copies with numbers above 4, so that neither dup2 closes the other's source.
         to_browser, from_browser = (self._high(end) for end in (to_browser, from_browser))
         self._process = subprocess.Popen(command, preexec_fn=wire, close_fds=False, stdin=subprocess.DEVNULL,
                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -80,13 +80,13 @@ class Browser:
         return json.loads(message)
 
     def look(self, width, height, dark=False, scale=1):
-        """The size of the window, and what the system says of colours."""
+        """Sets the window's size, the scale and the colour scheme."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=width < 600)
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def open(self, path):
-        """Opens a file and waits until the page is drawn; returns the seconds that took."""
+        """Opens a file and waits until the page is drawn; returns the time taken, in seconds."""
         self.call("Page.navigate", url="about:blank")
         self.events.clear()
         start = time.monotonic()
@@ -101,13 +101,13 @@ class Browser:
         return took
 
     def ask(self, expression):
-        """The value of an expression of JavaScript in the page."""
+        """Evaluates a JavaScript expression in the page."""
         reply = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in reply, (expression, reply["exceptionDetails"])
         return reply["result"].get("value")
 
     def settle(self):
-        """Until the page has painted twice."""
+        """Waits until the page has painted twice."""
         self.ask("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
     def problems(self):
@@ -124,7 +124,7 @@ class Browser:
         return found
 
     def requests(self):
-        """Addresses that the page asked for, the page itself and its own data left out."""
+        """Addresses that the page requested, except the page itself and data: addresses."""
         addresses = [event["params"]["request"]["url"] for event in self.events
                      if event.get("method") == "Network.requestWillBeSent"]
         return [address for address in addresses if not address.startswith("data:")][1:]

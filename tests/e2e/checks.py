@@ -1,35 +1,35 @@
-"""What has to hold between what a program measured of itself and what the tracer says of it."""
+"""Checks that the tracer's measurements of a program agree with the program's own."""
 import collections
 import statistics
 
 from harness import wait_until
 
-# Of one call: what the clocks of the program and of the tracer may differ by.
+# The tolerated difference between the program's and the tracer's duration of one call.
 CALL_NS = 10_000
 SHARE = 0.02
-# The two clocks are read a few µs apart, and now and then the machine runs something else in between. A call
-# for which they differ by more than this was interrupted there; so may be one call in ten, not more. (Reading
-# the thread's CPU clock makes the kernel look whether the time slice is over.)
+# The two clocks are read a few µs apart, and the machine sometimes runs something else in between. A larger
+# difference than this counts as such an interruption, of which one in ten calls is tolerated. (Reading the
+# thread's CPU clock makes the kernel check whether the time slice is over.)
 INTERRUPTED_NS = 50_000
 INTERRUPTED_SHARE = 1 / 10  # four workers share two cores with the training process
-# Of one wait, consumption or delay, besides a share of it: one in ten, or two of a few, may be off by more than
-# NEAR_NS, and none by more than FAR_NS.
+# Bounds for the error of a wait, consumption or delay, in addition to a share of it. One in ten (at least
+# two) may exceed NEAR_NS, none may exceed FAR_NS.
 NEAR_NS = 500_000
 FAR_NS = 100_000_000
-# A fetch is bounded from within and from without; the two clocks may differ by this, and by 1 in 1000.
+# The program measures an inner and an outer bound of a fetch. The clocks may differ by this and by 0.1 %.
 SLACK_NS = 50_000
 
 
 class Disturbed(AssertionError):
-    """What was measured twice, by the program and by the tracer, differs by more than it may.
+    """The program's and the tracer's measurements differ by more than the bounds allow.
 
-    A machine that did something else in between is no fault of the tracer: conftest.py has the test run again. What is
-    wrong of the tracer in some runs only passes that way too, but for the count of such tests at the end of tools/test.
+    The machine may have done something else in between, so conftest.py runs the test again. This also hides
+    errors of the tracer that occur in some runs only: tools/test counts the repeated tests at its end.
     """
 
 
 def agree(condition, *told):
-    """What is asserted of measurements, and of nothing else. `told`: what there is to say of them."""
+    """Asserts a condition on measured times only. `told`: details for the message."""
     if not condition:
         raise Disturbed(*told)
 
@@ -50,11 +50,11 @@ def whole(pair):
 
 
 def ops(pair, names=None, renamed=None):
-    """Counts are exact; calls agree within 2 % or 10 µs in the median, whichever is larger.
+    """Counts are exact; the median difference of calls is within 2 % or 10 µs, whichever is larger.
 
-    Not in the sum: where processes share a core, what interrupts a call for less than INTERRUPTED_NS adds up.
+    Sums are not compared: on a shared core, interruptions shorter than INTERRUPTED_NS add up.
 
-    `renamed`: the tracer's name of an operation where it is not the program's.
+    `renamed`: {the program's name of an operation: the tracer's name, if different}.
     """
     interrupted, calls = [], 0
     for name, truth, off in compared(pair, names, renamed):
@@ -67,11 +67,11 @@ def ops(pair, names=None, renamed=None):
 
 
 def ops_from_outside(pair, names=None, renamed=None):
-    """The same where the program timed the calls from outside.
+    """Like ops(), for calls that the program timed from outside.
 
-    Between its clock and the tracer's the tracer asks for the CPU time used, which is where the kernel
-    likes to run something else. So no call may have taken longer than the program says, and the twentieth
-    of them that was not disturbed may not be shorter by more than 2 % or 10 µs.
+    Between the program's clock and its own, the tracer reads the CPU time, which is where the kernel often
+    preempts the thread. So no call may take longer than the program says, and only the least disturbed
+    twentieth of the calls is compared: it may not be shorter by more than 2 % or 10 µs.
     """
     for name, truth, off in compared(pair, names, renamed):
         agree(max(off) <= CALL_NS, name, max(off))
@@ -81,7 +81,7 @@ def ops_from_outside(pair, names=None, renamed=None):
 
 
 def compared(pair, names=None, renamed=None):
-    """(name, the program's Calls, differences in ns) of each operation; counts and the report's sums are right."""
+    """Yields (name, the program's Calls, differences in ns) by operation; checks counts and sums."""
     table = pair.trace.ops()
     for name, truth in pair.truth.ops.items():
         if names is not None and name not in names:
@@ -95,7 +95,7 @@ def compared(pair, names=None, renamed=None):
 
 
 def _differences(truth, found):
-    """The tracer's duration less the program's, in ns, call by call."""
+    """The tracer's duration minus the program's, in ns, call by call."""
     def order(call):
         return call.pid, call.end
 
@@ -105,7 +105,7 @@ def _differences(truth, found):
 
 
 def _between(bounds, what):
-    """(least, found, most) in ns."""
+    """Checks that each value lies between its bounds. `bounds`: {key: (least, found, most)} in ns."""
     for key, (least, found, most) in bounds.items():
         assert found is not None, f"{what} of {key} is unknown"
         slack = SLACK_NS + abs(most) / 1000
@@ -118,7 +118,7 @@ def only_ops(pair, names):
 
 
 def _near(bounds, what, share=SHARE):
-    """(least, found, most) in ns: all are near, most of them very near. `share`: of it, that it may be off besides."""
+    """Like _between(), with the bounds FAR_NS and NEAR_NS, and a share of the value in addition."""
     off = {}
     for key, (least, found, most) in bounds.items():
         assert found is not None, f"{what} of {key} is unknown"
@@ -141,7 +141,7 @@ def rows(pair, loaders=("train",)):
 
 
 def batches(pair, loaders=("train",)):
-    """Each batch that training got: fetch, wait, order and delay, one by one."""
+    """Compares fetch, wait, order and delay of each batch that training got."""
     found = rows(pair, loaders)
     consumed = {key: batch for key, batch in pair.truth.batches.items() if batch.consumed is not None}
     assert {key for key, row in found.items() if row["consumed_at_ns"] is not None} == set(consumed)
@@ -165,7 +165,7 @@ def _fetch_bounds(fetch, row):
 
 
 def fetches(pair):
-    """Where the program cannot tell which batch it fetches: each worker's fetches, in order of time."""
+    """Compares each worker's fetches in order of time, if the program does not know their batches."""
     truth, found = collections.defaultdict(list), collections.defaultdict(list)
     for fetch in sorted(pair.truth.fetches, key=lambda fetch: fetch.start):
         truth[fetch.pid].append(fetch)
@@ -182,7 +182,7 @@ def fetches(pair):
 
 
 def pinning(pair):
-    """Each batch is pinned once, between its arrival and its use, and for as long as the program says."""
+    """Each batch is pinned once, between its arrival and its use, and the durations agree."""
     found = sorted(pair.trace.batches, key=lambda row: row["pin_queued_at_ns"] or 0)
     truth = sorted(pair.truth.pins, key=lambda call: call.end)
     assert len(found) == len(truth) == len(pair.truth.consumed)
@@ -196,7 +196,7 @@ def pinning(pair):
 
 
 def transfer(pair):
-    """The report's times of the transfer are those of batches, and of nothing else that goes the same way."""
+    """The report's transfer times are those of batches, without other messages in the same queue."""
     report = pair.trace.report
     steps = {step: report["transfer"][f"{step}_ms"] for step in ("serialize", "send", "deserialize")}
     steps["pin"] = report["pin"]["ms"]
@@ -224,7 +224,7 @@ def summary(pair):
 
 
 def everything_but_ops(pair):
-    """For a map dataset and one loader."""
+    """All checks but that of operations, for a map dataset and one loader."""
     same(pair)
     whole(pair)
     batches(pair)
@@ -232,6 +232,6 @@ def everything_but_ops(pair):
 
 
 def everything(pair, **options):
-    """The same, and the operations; options as for ops()."""
+    """All checks, for a map dataset and one loader; options as for ops()."""
     everything_but_ops(pair)
     ops(pair, **options)

@@ -1,4 +1,4 @@
-"""What the tests share: photographs, tracers, and a program run both ways."""
+"""Fixtures: photographs, tracers, and programs that run with and without the tracer."""
 import shutil
 import signal
 import subprocess
@@ -11,17 +11,17 @@ import checks  # noqa: E402
 import harness  # noqa: E402
 import truth_reader  # noqa: E402
 
-# A shell gives its background jobs an ignored SIGINT, and they their children; programs are run as from a terminal.
+# Background jobs of a shell inherit an ignored SIGINT; the programs must run as from a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-RUNS = 3  # of a test whose times do not agree
+RUNS = 3  # at most, of a test whose times do not agree
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
-    """Calls the test; again, on programs that run anew, while their times do not agree. All else fails at once.
+    """Calls the test. On Disturbed, runs its programs anew and calls it again; other errors fail at once.
 
-    tools/test shows at its end what harness.DISTURBED says of it.
+    Repetitions are logged in harness.DISTURBED, which tools/test shows at its end.
     """
     given = pyfuncitem.funcargs
     for run in range(1, RUNS + 1):
@@ -67,7 +67,7 @@ def texts(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tracers():
-    """Those that were used; a collector lingers, and to wait for all of them at once takes no longer."""
+    """The tracers of a module, closed at its end: their lingering collectors then end in parallel."""
     used = []
     yield used
     for tracer in used:
@@ -81,15 +81,15 @@ def tracer(tmp_path, tracers):
 
 
 class Pair:
-    """The same program without (`bare`) and with the tracer (`traced`), and what each says of itself."""
+    """A program run without (`bare`) and with the tracer (`traced`), with the trace and the truth file."""
 
     def __init__(self, place, tracers, command, **environment):
-        """`place`: makes an empty directory."""
+        """`place`: a function that makes an empty directory."""
         self._run = place, tracers, command, environment
         self.measure()
 
     def measure(self):
-        """Runs both; all that was known of them before is forgotten."""
+        """Runs both, and replaces all earlier results."""
         place, tracers, command, environment = self._run
         directory = place()
         self.tracer = harness.Tracer(directory)
@@ -101,7 +101,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory, tracers):
-    """pairs(name, command): a Pair, made once in a module for each name."""
+    """pairs(name, command): a Pair, made once per module for each name."""
     made = {}
 
     def make(name, command, **environment):
@@ -114,7 +114,7 @@ def pairs(tmp_path_factory, tracers):
 
 @pytest.fixture
 def pair(pairs):
-    """The same; pair.measure() runs again those that this test has asked for."""
+    """Like `pairs`; pair.measure() runs the pairs again that this test has used."""
     used = {}
 
     def get(name, command, **environment):

@@ -1,10 +1,10 @@
-"""The rules of the Chrome trace event format that viewers rely on, checked."""
+"""Checks the rules of the Chrome trace event format that viewers rely on."""
 import collections
 from decimal import Decimal
 
 
 def check(events):
-    """Names, times and nesting of all events; `events` read with parse_float=Decimal."""
+    """Checks names, times and nesting of all events, which must be read with parse_float=Decimal."""
     named = {kind: {(event["pid"], event["tid"] if kind == "thread_name" else None): event["args"]["name"]
                     for event in events if event["ph"] == "M" and event["name"] == kind}
              for kind in ("process_name", "thread_name")}
@@ -29,7 +29,7 @@ def check(events):
 
 
 def nested(lane):
-    """Slices of one thread, by their starts, never cut into each other."""
+    """Checks that slices of one thread, sorted by start, nest without partial overlap."""
     around = []
     for start, end, name in sorted(lane, key=lambda slice_: (slice_[0], -slice_[1])):
         while around and around[-1][1] <= start:
@@ -39,7 +39,7 @@ def nested(lane):
 
 
 def arrows(events, lanes):
-    """{id: (start, end)}: each arrow has one of both, in this order, and each lies in a slice of its thread."""
+    """{id: (start, end)}. Checks that each arrow has a start before an end, both inside slices."""
     ends = {"s": {}, "f": {}}
     for event in events:
         if event["ph"] in ends:
@@ -56,5 +56,5 @@ def arrows(events, lanes):
 
 
 def total_ns(events, chosen):
-    """Of the slices for which chosen(event) is true."""
+    """The total length of the slices for which chosen(event) is true."""
     return sum(round(Decimal(event["dur"]) * 1000) for event in events if event["ph"] == "X" and chosen(event))

@@ -1,8 +1,8 @@
-"""Runs a program with and without the tracer, and reads what the tracer wrote.
+"""Runs programs with and without the tracer, and reads traces.
 
-LOTUS_BUILD names the build directory (default: build/release of this checkout), LOTUS_TEST_PYTHON the Python that
-the programs run with (default: the one of the tests), LOTUS_TEST_ROOT the directory that it takes for /, if another;
-LOTUS_TEST_PATIENCE gives a busy machine more time.
+Variables: LOTUS_BUILD, the build directory (default: build/release of this checkout); LOTUS_TEST_PYTHON, the
+Python of the programs (default: that of the tests); LOTUS_TEST_ROOT, that Python's root directory if it is
+not /; LOTUS_TEST_PATIENCE, the time limit in seconds, for slow machines.
 """
 import functools
 import json
@@ -28,7 +28,7 @@ PROGRAMS = SOURCE / "tests/programs"
 FAKE_TORCH = SOURCE / "tests/fake_torch"
 PYTHON = os.environ.get("LOTUS_TEST_PYTHON", sys.executable)
 ROOT = os.environ.get("LOTUS_TEST_ROOT", "")
-PATIENCE = int(os.environ.get("LOTUS_TEST_PATIENCE", 60))  # seconds that anything may take before it counts as hung
+PATIENCE = int(os.environ.get("LOTUS_TEST_PATIENCE", 60))  # seconds until something counts as hung
 ORPHANS_S = 20
 
 
@@ -42,7 +42,7 @@ def clean_environment(**more):
 
 
 RESOURCE_TRACKER = re.compile(rb".*/resource_tracker\.py:\d+: UserWarning: |  warnings\.warn\((\n|'resource_tracker: )")
-LOG_PREFIX = rb"^[A-Z]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ "  # of PyTorch's log: level, date, time, process
+LOG_PREFIX = rb"^[A-Z]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ "  # PyTorch's log: level, date, time, process
 CHANGES = re.compile(rb"\(pid(?:\(s\))?[ =][\d, ]+\)| at 0x[0-9a-f]+|" + LOG_PREFIX, re.MULTILINE)
 
 
@@ -61,11 +61,11 @@ class Outcome:
 
     @property
     def visible(self):
-        """What must be the same with and without the tracer.
+        """The parts of the outcome that must be the same with and without the tracer.
 
-        Now and then CPython's resource tracker complains at exit of a semaphore that is gone already, where
-        workers were spawned; with and without a tracer. Process ids and addresses change from run to run, and what
-        PyTorch's log puts before a line.
+        Left out are values that change from run to run: process ids, addresses and the prefix of PyTorch's
+        log. So are occasional warnings of CPython's resource tracker about a missing semaphore, which also
+        occur without tracer.
         """
         rest = b"".join(line for line in self.stderr.splitlines(True)
                         if not line.startswith(b"lotus: ") and not RESOURCE_TRACKER.match(line))
@@ -75,8 +75,8 @@ class Outcome:
 def run(command, cwd=None, timeout=PATIENCE, stdin=None, **environment):
     """Runs to the end in a process group of its own; returns the Outcome.
 
-    Its children may write until ORPHANS_S after its end, and are ended then: a fork server's workers never see that
-    the program is gone.
+    Its children may write for ORPHANS_S after its end and are killed then: a fork server's workers never
+    notice the program's end.
     """
     process = subprocess.Popen([str(word) for word in command], cwd=cwd, stdin=stdin or subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
@@ -97,7 +97,7 @@ def run(command, cwd=None, timeout=PATIENCE, stdin=None, **environment):
 
 @functools.cache
 def in_root(path):
-    """Where a file of the programs is for the tests: a link to an absolute path means one below the programs' root."""
+    """Translates a path of the programs to one of the tests; links are resolved below the programs' root."""
     if not ROOT:
         return path
     told = subprocess.run(["chroot", ROOT, "readlink", "-f", path], capture_output=True, text=True).stdout.strip()
@@ -106,7 +106,7 @@ def in_root(path):
 
 @functools.cache
 def lacks(*modules):
-    """What the programs' Python cannot import of these, as a reason to skip a test; None: nothing."""
+    """The reason to skip a test: modules that the programs' Python cannot import. None if it imports all."""
     code = ("import importlib, sys\nfor name in sys.argv[1:]:\n  try: importlib.import_module(name)\n"
             "  except Exception as error: print(f'{name} cannot be imported: {error}')")
     told = run([PYTHON, "-c", code, *modules]).stdout.decode().splitlines() if modules else []
@@ -115,14 +115,14 @@ def lacks(*modules):
 
 @functools.cache
 def cannot_unshare(*options):
-    """Why namespaces of its own cannot be had for a program, as a reason to skip a test; None: they can."""
+    """The reason to skip a test if a program cannot get namespaces of its own; None if it can."""
     if not shutil.which("unshare"):
         return "no unshare here"
     return run(["unshare", *options, "true"]).stderr.decode() or None
 
 
 def wait_until(condition, what, timeout=PATIENCE):
-    """Polls; returns the first result that is true."""
+    """Polls until condition() is true, and returns its result."""
     end = time.monotonic() + timeout
     while True:
         result = condition()
@@ -133,7 +133,7 @@ def wait_until(condition, what, timeout=PATIENCE):
 
 
 class Trace:
-    """One trace file, through lotus-analyze."""
+    """One trace file, read by lotus-analyze."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -176,7 +176,7 @@ class Trace:
 
     @property
     def stacks(self):
-        """CPU time in µs of each stack, a tuple of names, outermost first."""
+        """{stack: CPU time in µs}; a stack is a tuple of names, outermost first."""
         lines = [line.rpartition(" ") for line in self._ask("flame", read=bytes.decode).splitlines()]
         return {tuple(stack.split(";")): int(used) for stack, _, used in lines}
 
@@ -219,24 +219,24 @@ class Tracer:
         self._count = 0
 
     def environment(self, **more):
-        """What makes a program a traced one."""
+        """The environment of a traced program."""
         return {"LD_PRELOAD": self.library, "LOTUS_DIR": self.segments, **more}
 
     def run(self, command, output=None, **more):
-        """Returns (Outcome, path of the trace), without waiting for the collector."""
+        """Runs a traced program. Returns (Outcome, path of the trace) without waiting for the collector."""
         self._count += 1
         output = output or self.directory / f"{self._count}.lotus"
         outcome = run(command, **self.environment(**{"LOTUS_OUTPUT": output, **more}))
         return outcome, pathlib.Path(output)
 
     def trace(self, command, **more):
-        """Returns (Outcome, Trace) once the collector has closed the trace."""
+        """Runs a traced program. Returns (Outcome, Trace) once the collector has closed the trace."""
         outcome, path = self.run(command, **more)
         wait_until(lambda: is_complete(path), f"the collector to finish {path}; {outcome.stderr!r}")
         return outcome, Trace(path)
 
     def collector_pid(self):
-        """Of the collector that serves our segments; None: there is none."""
+        """The pid of the collector that serves our segments; None if there is none."""
         try:
             pid = int((self.segments / "collector.lock").read_text().split()[0])
             name = pathlib.Path(f"/proc/{pid}/comm").read_text()
@@ -245,11 +245,11 @@ class Tracer:
         return pid if name.startswith("lotus-collector"[:15]) else None
 
     def wait_for_collector(self):
-        """Until it has ended by itself, with all written."""
+        """Waits until the collector has ended by itself, with all data written."""
         wait_until(lambda: self.collector_pid() is None, "the collector to end")
 
     def left(self):
-        """What lies among the segments."""
+        """Names of the files in the directory of segments."""
         return sorted(path.name for path in self.segments.glob("*"))
 
     def close(self):
@@ -276,7 +276,7 @@ def program(name, *options, data=None, python=PYTHON):
     if "import timed" in source:
         needs.append("torchvision")
     if python == PYTHON and (reason := lacks(*needs)):
-        import pytest  # scripts that use this module do without it
+        import pytest  # not at the top: scripts use this module without pytest
 
         pytest.skip(reason)
     return [python, PROGRAMS / f"{name}.py", *(["--data", data] if data else []), *options]

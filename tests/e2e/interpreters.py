@@ -1,17 +1,17 @@
-"""The CPythons of this machine, bare ones of developers among them.
+"""The CPython interpreters of this machine, including those without packages.
 
-LOTUS_PYTHON names them, separated by colons; else all that can be found are taken.
+LOTUS_PYTHON names them, separated by colons; by default all that can be found.
 """
 import os
 import pathlib
 import shutil
 import subprocess
 
-OLDEST, NEWEST = (3, 9), (3, 14)  # that Lotus supports
+OLDEST, NEWEST = (3, 9), (3, 14)  # versions that Lotus supports
 
 
 def version(path):
-    """(major, minor, patch) of a CPython; None: it is none, or does not run."""
+    """(major, minor, patch) of a CPython; None if it does not run or is another implementation."""
     code = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
     answer = subprocess.run([path, "-c", code], capture_output=True, text=True)
     words = answer.stdout.split()
@@ -19,7 +19,7 @@ def version(path):
 
 
 def found():
-    """{(major, minor, patch): path}, one for each version."""
+    """{(major, minor, patch): path}, one interpreter per version."""
     if "LOTUS_PYTHON" in os.environ:
         paths = os.environ["LOTUS_PYTHON"].split(":")
     else:

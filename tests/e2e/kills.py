@@ -1,12 +1,13 @@
-"""Kills a pipeline at random moments, and checks that its trace holds what the pipeline had logged as finished.
+"""Kills a pipeline at random times, and checks that the trace has all batches that were logged as finished.
 
     python3 tests/e2e/kills.py --runs 500 --seed 1 [--mode kill|disk|memory|cut] [--keep DIR]
 
     kill     a worker, the training process, the collector, or all of them at once, by SIGKILL
-    disk     the same, and the trace's disk is full until then
-    memory   the same, with room for the training process's shared memory only
-    cut      all at once, then the trace loses its end, then a collector goes on
-Each run is named by its seed: `--runs 1 --seed N` repeats run N. Prints one line a run that failed, and a table.
+    disk     the same, with a full disk until the kill
+    memory   the same, with shared memory for the training process only
+    cut      kills all at once, truncates the trace, and lets a collector continue
+A run is identified by its seed: `--runs 1 --seed N` repeats run N. Prints a line for each failed run, and a
+table.
 """
 import argparse
 import collections
@@ -24,20 +25,20 @@ import time
 
 import harness
 
-MODES = ("kill", "kill", "kill", "kill", "disk", "memory", "cut", "cut")  # of eight runs with all modes
+MODES = ("kill", "kill", "kill", "kill", "disk", "memory", "cut", "cut")  # in turns, without --mode
 VICTIMS = ("worker", "training", "collector", "all")
 EPOCHS, BATCHES = 2, 30
 LINES = 2 * EPOCHS * BATCHES
 DISK_BYTES = 192 << 10
-MEMORY_BYTES = 1200 << 10  # one segment of the smaller kind, not two
+MEMORY_BYTES = 1200 << 10  # enough for one segment of the smaller size, not for two
 
 
 class Cannot(Exception):
-    """This machine does not permit what the run needs."""
+    """This machine does not permit an operation that the run needs."""
 
 
 class Log:
-    """What the pipeline had finished; only whole lines count."""
+    """The batches that the pipeline has finished; incomplete lines do not count."""
 
     def __init__(self, path):
         self.path = path
@@ -55,7 +56,7 @@ class Log:
 
 @contextlib.contextmanager
 def small_disk(directory, size):
-    """A file system of `size` bytes at `directory`."""
+    """Mounts a file system of `size` bytes at `directory`."""
     directory.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", directory],
                              capture_output=True)
@@ -68,7 +69,7 @@ def small_disk(directory, size):
 
 
 class Run:
-    """One pipeline, one kill, and what is left behind. `problems` is empty where all is as promised."""
+    """One pipeline, one kill, and the check of the trace. `problems` is empty if all promises are kept."""
 
     def __init__(self, mode, seed, directory):
         self.random = random.Random(seed)
@@ -117,12 +118,12 @@ class Run:
                                 start_new_session=True, env=harness.clean_environment(**environment))
 
     def _kill(self, process):
-        """At a random line of the log or before the first one, and some ms later."""
+        """Kills the victims some ms after a random line of the log, or before the first line."""
         wanted = self.random.randrange(LINES)
         delay = self.random.random() * (0.3 if wanted == 0 else 0.01)
         harness.wait_until(lambda: len(self.log.lines()) >= wanted or process.poll() is not None,
                            f"{wanted} lines in {self.log.path}")
-        time.sleep(delay)  # a random moment, no condition
+        time.sleep(delay)  # a random time, so not wait_until()
         for pid in self._victims(process):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -141,7 +142,7 @@ class Run:
         return every
 
     def _wait(self, process):
-        """Until the training process has ended. A worker that was killed may have left a queue locked for ever."""
+        """Waits for the training process, but not long: a killed worker may leave a queue locked."""
         if self.victim == "collector":
             process.wait(harness.PATIENCE)
         elif self.victim == "worker":
@@ -155,17 +156,17 @@ class Run:
         process.wait()
 
     def _cut(self):
-        """The trace loses what stood behind a random byte."""
+        """Truncates the trace at a random byte."""
         harness.wait_until(lambda: self.tracer.collector_pid() is None, "the collector to be gone")
         if self.output.exists():
             self.cut_at = self.random.randrange(self.output.stat().st_size + 1)
             os.truncate(self.output, self.cut_at)
 
     def _collect_rest(self):
-        """By the collector that runs, then by one that is started for what is left."""
+        """Waits for the running collector, then starts one for the segments that are left."""
         self.tracer.wait_for_collector()
         self._drain()
-        # A process of another container may still be making what a killed one left unfinished, for some seconds.
+        # An unfinished segment is kept for some time, as a process of another container may be filling it.
         for name in self._left():
             os.utime(self.tracer.segments / name, times=(time.time() - 120,) * 2)
             self._drain()
@@ -187,7 +188,7 @@ class Run:
             if made or taken:
                 self.problems.append(f"no trace, but {len(made)} batches were logged")
             return
-        # A file that was cut inside its own header is set aside, and another one begun.
+        # If the cut is inside the file's header, the collector renames that file and begins another one.
         whole = [path for path in traces if harness.run([harness.ANALYZE, "info", path]).code == 0]
         if not whole:
             if self.cut_at is None:
@@ -214,15 +215,15 @@ def children(pid):
 
 
 class Checked:
-    """What the traces of a run say, held against what must be so. Mostly there is one trace."""
+    """Checks the traces of a run, usually one."""
 
     def __init__(self, paths, run):
         self.run = run
         self.traces = [harness.Trace(path) for path in paths]
         self.processes = {process["pid"]: process for trace in self.traces for process in trace.info["processes"]}
-        # Definitions are missing: a batch is known by those of its worker and of the training process.
+        # Without the definitions of its worker and of the training process, a batch cannot be identified.
         self.unnamed = any(process.get("lost_definitions") for process in self.processes.values())
-        self.gaps = collections.defaultdict(list)  # by pid: records lost in each
+        self.gaps = collections.defaultdict(list)  # by pid: number of records lost in each gap
         for trace in self.traces:
             lines = harness.run([harness.ANALYZE, "dump", "--json", trace.path], timeout=harness.PATIENCE).stdout
             for line in lines.splitlines():
@@ -250,7 +251,7 @@ class Checked:
                     self.wrong(f"impossible times: {op}")
 
     def losses(self):
-        """Each process's own count is the sum of what its chunks say; without a loss nothing is missing."""
+        """The lost events of each process are the sum of its gaps; without losses there are none."""
         if self.run.cut_at is not None:
             return
         for pid, process in self.processes.items():
@@ -263,7 +264,7 @@ class Checked:
             self.wrong("definitions are said to be lost")
 
     def excused(self, pid):
-        """The trace says of the process that something of it is missing."""
+        """Whether the trace reports that data of the process are missing."""
         process = self.processes.get(pid)
         if self.run.mode == "memory":
             return process is None
@@ -279,20 +280,20 @@ class Checked:
         if missing:
             self.wrong(f"made, but not in the trace (batch: process): {missing}")
         training = [pid for pid, process in self.processes.items() if process["worker"] is None]
-        cut_away = self.run.cut_at is not None and not training  # the cut took all that was told of it
+        cut_away = self.run.cut_at is not None and not training  # nothing of the training process is left
         if taken - consumed and not cut_away and not any(self.excused(pid) for pid in training):
             self.wrong(f"taken, but not in the trace: {sorted(taken - consumed)}")
         if self.run.mode == "memory" and made and not self.unrecorded():
             self.wrong("workers recorded nothing, and the trace does not say so")
 
     def unrecorded(self):
-        """Workers that the trace knows of and has no records from."""
+        """Whether the trace reports all workers of which it has no records."""
         absent = set(self.run.log.made().values()) - set(self.processes)
         return not absent or sum(trace.info["unrecorded_workers"] for trace in self.traces) >= len(absent)
 
 
 def one(mode, seed):
-    """Returns the Run; raises Cannot where this machine does not permit it."""
+    """Returns the Run; raises Cannot if this machine does not permit it."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="lotus-kill-"))
     run = Run(mode, seed, directory)
     try:

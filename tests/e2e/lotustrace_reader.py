@@ -1,7 +1,7 @@
-"""Reads LotusTrace's logs, from what is published about them alone; it knows nothing of how ours are made.
+"""Reads LotusTrace's logs. Written from the published description alone, independently of our export.
 
 Headerless lines NAME,START_NS,DURATION_NS in files {prefix}_worker_pid_{pid} and {prefix}_main_pid_{pid}; times of
-CLOCK_REALTIME. Everything that is not so is an error.
+CLOCK_REALTIME. Everything else is an error.
 """
 import collections
 import re
@@ -26,7 +26,7 @@ def read_file(path, names):
 
 
 class Logs:
-    """The logs of one directory: of one epoch."""
+    """The logs in one directory, which are those of one epoch."""
 
     def __init__(self, directory):
         self.workers, self.mains = {}, {}
@@ -43,7 +43,7 @@ class Logs:
         self.check_main()
 
     def ops(self):
-        """Durations by operation, as an analysis of logs names them."""
+        """{operation: durations}, with the names that the logs' analysis uses."""
         table = collections.defaultdict(list)
         for lines in self.workers.values():
             for line in lines:
@@ -52,7 +52,7 @@ class Logs:
         return table
 
     def check_workers(self):
-        """Lines stand in the order in which they were written; a batch's operations stand before it, inside it."""
+        """Checks the order of lines, and that a batch's operations precede it and lie inside it."""
         self.preprocessed = {}
         for pid, lines in self.workers.items():
             inside = []
@@ -96,7 +96,7 @@ class Logs:
 
 
 def check_order(lines):
-    """Of one batch: a sample's transforms, then its Loader and its Transform; the collation last."""
+    """Checks a batch's lines: transforms of a sample, its Loader, its Transform; collation last."""
     names = [line.name for line in lines]
     assert "SCollation" not in names[:-1]
     for place, line in enumerate(lines):

@@ -14,7 +14,7 @@ class Operation:
         self.cpu_s = row["cpu_s"]
         self.on_behalf = row["on_behalf_samples"]
         self.calls = row["calls"]
-        # Also those that only called another one that was sampled.
+        # Includes functions that were on a stack only as callers.
         self.functions = [
             Function(found["function"], found["library"], found["samples"], found["total_samples"],
                      *(found[key] / 100 for key in ("share_percent", "share_percent_low", "share_percent_high")),
@@ -23,7 +23,7 @@ class Operation:
         self.entry_points = {entry["function"]: entry["calls"] for entry in row["entry_points"]}
 
     def named(self, name):
-        """The function; one that was not sampled has the interval that no sample leaves."""
+        """The function of this name. One without samples gets the interval for zero samples."""
         for function in self.functions:
             if function.name == name:
                 return function
@@ -45,7 +45,7 @@ class Map:
 
 
 def read(*paths):
-    """Of these traces together."""
+    """Reads the map of these traces together."""
     outcome = harness.run([harness.ANALYZE, "map", "--full", *paths])
     assert outcome.code == 0, outcome.stderr.decode()
     return Map(json.loads(outcome.stdout))

@@ -1,4 +1,4 @@
-"""What a trace says of native entry points."""
+"""Reads the native entry points of a trace."""
 import collections
 
 Total = collections.namedtuple("Total", "calls bytes ns")
@@ -28,7 +28,7 @@ def entries(trace):
 
 
 def totals(found):
-    """Total of each name."""
+    """The totals by name."""
     sums = collections.defaultdict(lambda: [0, 0, 0.0])
     for entry in found:
         for place, value in enumerate((entry.calls, entry.bytes, entry.ns)):
@@ -37,5 +37,5 @@ def totals(found):
 
 
 def below(found, op):
-    """The entries inside this operation and those that it is made of."""
+    """The entries inside this operation, including nested operations."""
     return [entry for entry in found if op in entry.op]

@@ -1,6 +1,6 @@
 """Reads a trace in Perfetto's own format as its trace processor does, without it.
 
-Numbers of fields are those of perfetto/trace/trace_packet.proto and what it includes.
+Field numbers are those of perfetto/trace/trace_packet.proto and its imports.
 """
 import collections
 import struct
@@ -22,7 +22,7 @@ def _varint(data, at):
 
 
 def fields(data):
-    """Of a message: {number of the field: [value, …]}; messages and strings as bytes."""
+    """Decodes a message: {field number: [value, …]}, with messages and strings as bytes."""
     found = collections.defaultdict(list)
     at = 0
     while at < len(data):
@@ -60,11 +60,11 @@ Track = collections.namedtuple("Track", "name pid tid parent is_counter")
 
 
 class Perfetto:
-    """`slices` (end None: never ended), `counters` [(track, time, value)], `tracks` by number."""
+    """Has `slices` (end None: never ended), `counters` [(track, time, value)], and `tracks` by number."""
 
     def __init__(self, data):
         self.tracks, self.slices, self.counters = {}, [], []
-        self._strings = {1: {}, 2: {}, 3: {}}  # categories, names, names of facts
+        self._strings = {1: {}, 2: {}, 3: {}}  # interned categories, names, annotation names
         events = []
         trace = fields(data)
         assert set(trace) <= {1}
@@ -135,5 +135,5 @@ class Perfetto:
         return track.pid, name
 
     def total(self, chosen):
-        """ns of the slices for which chosen(slice) is true; those that never ended are not counted."""
+        """Total ns of the slices for which chosen(slice) is true; slices without an end do not count."""
         return sum(s.end - s.start for s in self.slices if s.end is not None and chosen(s))

@@ -1,9 +1,9 @@
-"""What holds for every trace, whatever the program did: spans nest, time goes forward, nothing is negative."""
+"""Invariants of every trace, whatever the program does: spans nest, time increases, nothing is negative."""
 import collections
 
 
 def problems(trace):
-    """What is wrong with a trace, in words; [] if nothing is."""
+    """Descriptions of the violated invariants; [] if there are none."""
     found = []
     report = trace.report["trace"]
     if report["truncated"]:

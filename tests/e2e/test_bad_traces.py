@@ -1,4 +1,4 @@
-"""Files that are no whole traces, given to each command: exit code 1 or a remark, never a crash."""
+"""Damaged traces and other files, given to each command: exit code 1 or a remark, never a crash."""
 import os
 import pathlib
 
@@ -65,7 +65,7 @@ class TestUnusable:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_truncated(command, good, tmp_path):
-    """In the header, right behind it, and in the middle of frames."""
+    """Cut in the header, right behind it, and in the middle of frames."""
     path = tmp_path / "cut.lotus"
     for size in [1, 8, 40, 63, 64, 65, 100, len(good) // 3, len(good) // 2, len(good) - 113, len(good) - 1]:
         path.write_bytes(good[:size])

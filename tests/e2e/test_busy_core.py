@@ -1,4 +1,4 @@
-"""On a busy machine the kernel takes the core away where a CPU clock is read: that time is no operation's."""
+"""On a busy machine the kernel preempts threads that read a CPU clock: that counts for no operation."""
 import shutil
 import subprocess
 import types
@@ -20,6 +20,6 @@ def test_what_runs_while_the_clock_is_read_is_not_the_operations_time(tracer, ph
     outcome, trace = tracer.trace([*command, "--truth", tmp_path / "truth"], LD_PRELOAD=f"{tracer.library}:{slow}")
     assert outcome.code == 0
     run = types.SimpleNamespace(trace=trace, truth=truth_reader.read(tmp_path / "truth"))
-    # Batches are collated for so long that the CPU time of each collation is measured, but of a worker's first.
+    # Collations are so long that the CPU time of all but each worker's first is measured.
     assert sum(record["kind"] == "cpu" for record in trace.records) > len(run.truth.ops["Collation"])
     checks.ops(run, ["Collation"])

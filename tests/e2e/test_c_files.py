@@ -35,9 +35,9 @@ def test_calls(run):
 
 
 def test_report(run):
-    """What is read and what is mapped are two things: nobody knows which pages of a mapping are touched."""
+    """Mapped bytes are not read bytes: which pages of a mapping are touched is unknown."""
     ops = [op["native"] for op in run.trace.report["ops"]]
     moved = {name: bytes for (_, name), (_, bytes) in run.truth.native.items()}
     assert sum(op["mapped_bytes"] for op in ops) == moved.pop("mmap", 0)
-    if "imread" not in moved:  # the program does not know how OpenCV reads
+    if "imread" not in moved:  # the program does not know what OpenCV reads
         assert sum(op["read_bytes"] for op in ops) == sum(moved.values())

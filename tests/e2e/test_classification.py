@@ -57,7 +57,7 @@ def test_workers(run):
 
 
 def test_spans_nest_and_close(run):
-    """Every record of the dump stands in a sound order: what is entered is left, innermost first."""
+    """In the dump, every span that is entered is left, innermost first."""
     open_spans = {}
     for record in run.trace.records:
         stack = open_spans.setdefault((record["pid"], record["stream"]), [])

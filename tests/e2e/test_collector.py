@@ -17,7 +17,7 @@ def command(texts):
 
 @pytest.fixture
 def daemon(tracer):
-    """A collector started by hand, and what it says in the end."""
+    """A collector that is started by hand; its output is checked at the end."""
     tracer.segments.mkdir(mode=0o700)
     process = subprocess.Popen([harness.COLLECTOR, "--dir", tracer.segments], stderr=subprocess.PIPE,
                                env=harness.clean_environment(), text=True)
@@ -30,7 +30,7 @@ def daemon(tracer):
 
 
 def open_files(pid, descriptors=None):
-    """What the descriptors of a process, or all of them, are open on; it may close some meanwhile."""
+    """The files behind these descriptors of a process (default: all); it may close some meanwhile."""
     files = set()
     for descriptor in descriptors or os.listdir(f"/proc/{pid}/fd"):
         with contextlib.suppress(FileNotFoundError):
@@ -39,7 +39,7 @@ def open_files(pid, descriptors=None):
 
 
 def test_started_by_itself_it_holds_nothing_of_the_target(tracer, photos):
-    """Neither its descriptors, nor its session, nor LD_PRELOAD; so who reads the target's pipe sees its end."""
+    """No descriptors, session or LD_PRELOAD of the target: a reader of its pipe must see the end of file."""
     script = tracer.directory / "pause.py"
     script.write_text(f"import sys\nsys.path.insert(0, {str(harness.PROGRAMS)!r})\n"
                       "import support, timed, torch\nfrom torch.utils.data import DataLoader\n"
@@ -60,7 +60,7 @@ def test_started_by_itself_it_holds_nothing_of_the_target(tracer, photos):
 
 
 def test_several_programs_one_collector_by_hand(tracer, daemon, command):
-    """Two at once, then a third: a trace each, and no second collector."""
+    """Two programs at once, then a third: one trace each, and no second collector."""
     traces = [tracer.directory / f"{name}.lotus" for name in "abc"]
     running = [subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL, env=harness.clean_environment(
@@ -99,7 +99,7 @@ def test_drained_later(tracer, command):
 
 
 def test_killed_and_started_again(tracer, texts):
-    """A collector that was killed loses nothing: the next one goes on with the same trace."""
+    """Killing a collector loses nothing: the next one continues the same trace."""
     command = harness.pure_program("--epochs", "4", "--kind", "uneven", data=texts)
     trace = tracer.directory / "x.lotus"
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
@@ -119,7 +119,7 @@ def test_killed_and_started_again(tracer, texts):
 
 
 def test_trace_can_be_read_while_it_grows(tracer, texts):
-    """A report in the middle says that the trace is cut off, and has what came until then."""
+    """A report meanwhile says that the trace is cut off, and has the data written until then."""
     trace = tracer.directory / "x.lotus"
     command = harness.pure_program("--epochs", "8", "--kind", "uneven", data=texts)
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -140,7 +140,7 @@ def test_trace_can_be_read_while_it_grows(tracer, texts):
 
 @pytest.mark.parametrize("options", [(), ("--persistent",)], ids=["new workers", "persistent workers"])
 def test_epoch_that_is_over_is_in_the_trace(options, tracer):
-    """The program lives on and does nothing, and so do its workers."""
+    """The program and its workers stay alive and idle."""
     trace = tracer.directory / "x.lotus"
     process = subprocess.Popen([str(word) for word in harness.program("resting", *options)], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

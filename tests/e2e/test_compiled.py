@@ -1,4 +1,4 @@
-"""torch.compile: results do not change, batches are traced before and after compilation, other tools beside it."""
+"""torch.compile: same results, batches traced before and after compilation, beside other tools."""
 import pytest
 
 import checks
@@ -13,7 +13,7 @@ torch.compile(f, backend={!r})(torch.ones(3))
 
 @pytest.fixture(scope="module")
 def compiles(tmp_path_factory):
-    """compiles(backend): None, or why it does not without the tracer."""
+    """compiles(backend): None, or the reason why it does not compile even without the tracer."""
     known = {}
 
     def ask(backend):
@@ -34,7 +34,7 @@ def test_compiled_training(case, compiles, pair, tmp_path_factory):
     if reason := compiles(backend):
         pytest.skip(reason)
     options = ["--backend", backend, *(["--start-method", "spawn"] if case == "spawn" else [])]
-    directory = tmp_path_factory.mktemp("inductor")  # what the bare run compiled there, the traced one would reuse
+    directory = tmp_path_factory.mktemp("inductor")  # or the traced run would reuse code of the bare one
     run = pair(case, harness.program("compiled", *options), timeout=300, TORCHINDUCTOR_CACHE_DIR=directory,
                TORCHINDUCTOR_FORCE_DISABLE_CACHES="1")
     assert run.bare.code == 0, run.bare.stderr.decode()

@@ -1,4 +1,4 @@
-"""A real training in the conditions of containers, services and other tools: the same results, a whole trace."""
+"""A real training in containers, services and with other tools: same results, complete trace."""
 import concurrent.futures
 import os
 import pathlib
@@ -22,7 +22,7 @@ MALLOCS = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4
 
 
 class Place:
-    """What all users may read: the library, its collector, the programs and the photographs."""
+    """Copies that all users may read: the library, its collector, the programs and the photographs."""
 
     def __init__(self, photos):
         self.path = pathlib.Path(tempfile.mkdtemp(prefix="lotus-test-", dir="/var/tmp"))
@@ -47,8 +47,11 @@ class Place:
 
 
 class Condition:
-    """`before`: words before the command; `{place}` is where the copies are. `settings`: of the environment;
-    `{rw}` is a directory that everybody may write to, also the working directory. `needs`: a path or program."""
+    """`before`: words before the command. `settings`: environment variables. `needs`: programs or libraries.
+
+    In these, `{place}` is the directory of the copies; `{rw}` one that everybody may write to, the working
+    directory.
+    """
 
     def __init__(self, name, *before, needs=(), preload="{lotus}", **settings):
         self.name, self.before, self.needs, self.preload = name, before, needs, preload
@@ -151,7 +154,7 @@ QUOTAS = {"unified": {"cpu.max": "50000 100000"}, "version 1": {"cpu/cpu.cfs_quo
 
 @pytest.mark.parametrize("kind", QUOTAS)
 def test_cores_that_a_control_group_grants(kind, tmp_path, tracers, photos):
-    """Files of control groups as a container sees them: what is granted counts, not what the machine has."""
+    """With control group files as in a container, the granted cores count, not those of the machine."""
     if why := harness.cannot_unshare("-m"):
         pytest.skip(why)
     write = "".join(f'mkdir -p "$(dirname {name})" && echo {text} > {name} && ' for name, text in QUOTAS[kind].items())

@@ -1,4 +1,4 @@
-"""When what a container runs ends, everything else in it is killed, Lotus' collector too: the trace is whole before that."""
+"""The end of a container's first process kills all others: the collector has completed the trace before."""
 import pytest
 
 import harness
@@ -8,7 +8,8 @@ NAMESPACE = ["--pid", "--mount-proc", "--fork"]
 CONTAINER = ["unshare", *NAMESPACE]
 BELOW = {"first process": [], "below a script": ["sh", "-c", '"$@"; exit $?', "sh"]}
 CODES = {"exception": 1, "exit": 3, "_exit": 4}
-# Where others live on, who is not the first process waits for them no longer than a second.
+# A process that is not the first one waits for others at most a second, so this combination has no complete
+# trace.
 CASES = [(below, how) for below in BELOW for how in CODES if (below, how) != ("below a script", "_exit")]
 BATCHES = 8 + 5  # the first epoch and five of the second
 RANK = f"""import os, sys, time
@@ -42,7 +43,7 @@ def test_trace_is_whole(below, how, tracer, photos):
 
 
 def test_others_that_live_on_are_not_waited_for(tracer, photos):
-    """A training below a script leaves by os._exit; its workers see only seconds later that they are alone."""
+    """A training below a script leaves by os._exit; its workers notice that only seconds later."""
     outcome, path = tracer.run([*CONTAINER, *BELOW["below a script"], *harness.program("exits", "--how", "_exit", data=photos)])
     assert outcome.code == CODES["_exit"]
     trace = harness.Trace(path)
@@ -51,7 +52,7 @@ def test_others_that_live_on_are_not_waited_for(tracer, photos):
 
 
 def test_ranks_that_end_one_after_the_other(tracer, photos):
-    """The launcher is the first process; the last rank waits for the trace, whichever it is."""
+    """The launcher is the first process; the last rank to end waits for the trace."""
     script = tracer.directory / "rank.py"
     script.write_text(RANK)
     launched = [harness.PYTHON, harness.PROGRAMS / "launch.py", 2, script, "--data", photos, "--epochs", 1]

@@ -1,4 +1,4 @@
-"""What liblotus.so may need and export, which room may include what, and the style of the code."""
+"""Symbols that liblotus.so may need and export, includes that a room may have, and the code's style."""
 import os
 import re
 import shutil
@@ -9,15 +9,15 @@ import pytest
 import harness
 
 ROOMS = ("preload", "collector", "analyzer")
-# Dependencies that have one home each, by the beginning of what is included.
+# The rooms that may include each dependency, by the beginning of its headers' names.
 HOMES = {"zstd": ROOMS, "nlohmann": ("collector", "analyzer"), "fmt": ("collector", "analyzer"),
          "CLI": ("collector", "analyzer"), "libunwind": ("collector",), "elfutils": ("collector",),
          "sodium": ("analyzer",), "protozero": ("analyzer",), "rapidjson": ("analyzer",), "utf8": ("analyzer",)}
 SOURCES = ("include", *ROOMS, "tests", "bench")
 
-# The plan: a row for each room, from the ground up: the rooms that it may include, beside itself and the contract. A row
-# names rows above it only. A room is a folder; what no longer row matches belongs to the shorter one, so that "collector" are
-# the collector's files that are in none of its folders. Where a row may include single files of a room, it names them.
+# The plan has a row for each room, with the rooms that it may include beside itself and the contract: only
+# rooms above it. A room is a folder or a single module. A file belongs to the longest row that matches its
+# path, so "collector" is the collector's files that are in no other row.
 PLAN = {
     "include": "",
     "preload/system": "",
@@ -65,12 +65,12 @@ def includes(path):
 
 
 def room_of(path, plan):
-    """The longest row that this path without suffix is or lies in; None: there is none."""
+    """The longest row that contains this path without suffix; None if there is none."""
     return max((row for row in plan if f"{path}/".startswith(f"{row}/")), key=len, default=None)
 
 
 def included(root):
-    """(file, included file) for each include of one of the project's own files, as paths below `root`."""
+    """Yields (file, included file) for each include of a project file, as paths below `root`."""
     for program in ("include", *ROOMS):
         for path in sorted((root / program).rglob("*.[ch]pp")):
             for name in includes(path):
@@ -81,12 +81,12 @@ def included(root):
 
 
 def module(path):
-    """What a header and its source file have in common."""
+    """The path without suffix, which a header and its source file share."""
     return path.rpartition(".")[0]
 
 
 def forbidden_edges(root, plan):
-    """The pairs of rooms, of which the first includes the second against the plan; None: a file that is in no room."""
+    """Pairs of rooms in which the first includes the second against the plan; None stands for no room."""
     edges = {(room_of(module(file), plan), room_of(module(other), plan)) for file, other in included(root)}
     allowed = {(row, f"{row.partition('/')[0]}/{name}") for row, names in plan.items() for name in names.split()}
     return {(room, other) for room, other in edges
@@ -94,7 +94,7 @@ def forbidden_edges(root, plan):
 
 
 def circles(edges):
-    """Sets of two and more that include each other, by whatever way, and of one that includes itself."""
+    """Sets of names that include each other, directly or not; a set of one includes itself."""
     following = {}
     for one, other in edges:
         following.setdefault(one, set()).add(other)
@@ -134,7 +134,7 @@ def test_no_circles():
 
 
 def make_tree(root, **sources):
-    """Files of a made program: `ground_a_hpp="top/b.hpp"` is preload/ground/a.hpp, which includes that."""
+    """Writes source files: `ground_a_hpp="top/b.hpp"` makes preload/ground/a.hpp, which includes that."""
     for name, included_files in sources.items():
         room, stem, suffix = name.split("_")
         path = root / "preload" / room / f"{stem}.{suffix}"
@@ -150,12 +150,12 @@ def test_checks_of_the_plan_find_what_is_forbidden(tmp_path):
     upwards = make_tree(allowed, ground_a_cpp="ground/a.hpp top/b.hpp")
     assert forbidden_edges(upwards, plan) == {("preload/ground", "preload/top")}
     assert module_circles(upwards) == {frozenset({"preload/ground/a", "preload/top/b"})}
-    assert circles(included(upwards)) == set()  # not of files
+    assert circles(included(upwards)) == set()  # of modules only, not of files
     make_tree(upwards, ground_a_cpp="", ground_a_hpp="top/b.hpp")
     assert circles(included(upwards)) == {frozenset({"preload/ground/a.hpp", "preload/top/b.hpp"})}
     make_tree(upwards, ground_a_hpp="", attic_c_cpp="ground/a.hpp")
     assert forbidden_edges(upwards, plan) == {(None, "preload/ground")}
-    make_tree(upwards, attic_c_cpp="", top_b_hpp="b.hpp")  # beside it, and itself
+    make_tree(upwards, attic_c_cpp="", top_b_hpp="b.hpp")  # one beside it, and itself
     assert circles(included(upwards)) == {frozenset({"preload/top/b.hpp"})}
 
 
@@ -168,7 +168,7 @@ def test_library_needs_libc_only():
 @pytest.mark.skipif(os.confstr("CS_GNU_LIBC_VERSION") != "glibc 2.36", reason="built against another libc than Debian 12's")
 @pytest.mark.parametrize("file, newest", [(harness.LIBRARY, (2, 34)), (harness.COLLECTOR, (2, 35))], ids=["library", "collector"])
 def test_runs_in_containers_of_older_systems(file, newest):
-    """Both come into a container from outside: Ubuntu 22.04's libc is 2.35."""
+    """Library and collector come into a container from outside; Ubuntu 22.04 has libc 2.35."""
     versions = re.findall(r"GLIBC_(\d+)\.(\d+)", tool("objdump", "-T", file))
     assert max((int(major), int(minor)) for major, minor in versions) <= newest
 

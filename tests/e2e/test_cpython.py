@@ -1,4 +1,4 @@
-"""Some of CPython's own tests, inside a traced sample: the same outcome, test by test. All: tests/cpython/compare."""
+"""Some of CPython's own tests inside a traced sample: same outcomes. For all: tests/cpython/compare."""
 import subprocess
 
 import pytest

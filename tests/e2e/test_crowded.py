@@ -1,4 +1,4 @@
-"""Other programs want the cores: how long fetches waited for one is known, and nothing is blamed for it."""
+"""Other programs use the cores: the report tells how long fetches waited for one, and blames nothing else."""
 import json
 
 import pytest

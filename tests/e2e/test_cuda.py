@@ -1,4 +1,4 @@
-"""Training on a GPU: the same losses, what is pinned, and what training works while it waits for the GPU."""
+"""Training on a GPU: same losses, pinned batches, and waits for the GPU that count as training's own time."""
 import pytest
 
 import checks
@@ -20,7 +20,7 @@ def gpu():
 def run(request, pair, photos):
     command = harness.program("cuda_train", *CASES.get(request.param, []), data=photos)
     more = OFTEN if request.param == "often" else {}
-    # What the bare run compiled, the traced one would reuse.
+    # A directory for each run, or the traced run would reuse code of the bare one.
     return pair(request.param, command, timeout=300, CUBLAS_WORKSPACE_CONFIG=":4096:8",
                 TORCHINDUCTOR_FORCE_DISABLE_CACHES="1", **more)
 
@@ -42,7 +42,7 @@ def test_pinning(run):
 
 
 def test_waits_for_the_gpu_are_part_of_the_step(run):
-    """They are training's own time, not a wait for data."""
+    """Waits for the GPU are part of the training step, not waits for data."""
     waited = sum(call.ns for call in run.truth.synchronized) / 1e9
     stepped = run.trace.report["train_step_ms"]["mean"] / 1e3 * len(run.truth.consumed)
     assert stepped >= waited > 0

@@ -1,4 +1,4 @@
-"""A worker that is killed inside an operation: the report begins with where it was."""
+"""A worker is killed inside an operation: the report begins with that operation."""
 import shutil
 
 from PIL import Image
@@ -11,7 +11,7 @@ def test_killed_in_an_operation(pair, photos, tmp_path):
     shutil.copytree(photos, data)
     path = data / "kite" / "kite_0003.jpeg"
     Image.open(path).resize((2400, 1800)).save(path)
-    files = sorted(data.glob("*/*.jpeg"))  # as ImageFolder has them
+    files = sorted(data.glob("*/*.jpeg"))  # in ImageFolder's order
     run = pair("killed", harness.program("cut_short", data=data))
     assert run.bare.code == run.traced.code == 1
     assert b"DataLoader worker (pid" in run.traced.stderr

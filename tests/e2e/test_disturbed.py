@@ -1,4 +1,4 @@
-"""A test whose times do not agree runs again, in an empty directory; one that is wrong each time, or otherwise, fails."""
+"""A test whose times differ runs again, in an empty directory; other errors, or the last run, fail it."""
 import collections
 
 import pytest
@@ -13,7 +13,7 @@ traces = []
 
 @pytest.fixture(autouse=True, scope="module")
 def told(tmp_path_factory):
-    """Where it is written that tests ran again: of these here nobody need know."""
+    """Logs repetitions of these tests in a file of their own, so that tools/test does not show them."""
     path = tmp_path_factory.mktemp("told") / "disturbed.txt"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(harness, "DISTURBED", path)
@@ -51,7 +51,7 @@ def listed(pair, photos):
 
 
 def test_programs_run_anew(listed, pair, photos):
-    """Also those that a fixture holds."""
+    """Programs of other fixtures run again, too."""
     assert pair("list", harness.program("plain_list", data=photos)) is listed
     runs["programs"] += 1
     traces.append(listed.trace.path)

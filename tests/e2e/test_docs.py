@@ -1,4 +1,4 @@
-"""The documentation: links lead somewhere, and the files that it names exist."""
+"""The documentation: targets of links and named files exist."""
 import re
 
 import pytest
@@ -18,7 +18,7 @@ def name(path):
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links(page):
-    """Of what lies in this repository."""
+    """Links within this repository."""
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert missing == []

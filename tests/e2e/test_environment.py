@@ -1,4 +1,4 @@
-"""Settings with nonsense in them, and places that cannot be written to: a clear line, the target unharmed."""
+"""Invalid settings, and paths that cannot be written to: one clear message, and the target is unharmed."""
 import contextlib
 import os
 import pathlib
@@ -58,7 +58,7 @@ def test_empty_values_count_as_unset(command, bare, tracer):
 
 
 def test_name_of_the_trace_without_output(command, bare, tracer):
-    """lotus-<program>-<pid>.lotus in the working directory; the test itself may run in a container."""
+    """lotus-<program>-<pid>.lotus in the working directory; in a container, also with the host's name."""
     traced = harness.run(command, cwd=tracer.directory, **tracer.environment())
     unharmed(bare, traced)
     host = f"-{os.uname().nodename}" if os.stat("/proc/self/ns/pid").st_ino != INITIAL_PID_NAMESPACE else ""
@@ -69,7 +69,7 @@ def test_name_of_the_trace_without_output(command, bare, tracer):
 
 
 def test_containers_that_share_a_directory(command, bare, tracers, tmp_path):
-    """Python is the first process of each; no trace takes the place of another."""
+    """Python is pid 1 in each container; still no trace replaces another."""
     if why := harness.cannot_unshare("--uts", "--pid", "--mount-proc", "--fork"):
         pytest.skip(why)
     shared = tmp_path / "shared"
@@ -86,7 +86,7 @@ def test_containers_that_share_a_directory(command, bare, tracers, tmp_path):
 
 @pytest.mark.parametrize("output", ["/proc/no/such.lotus", "/no-such-directory/of/mine.lotus"])
 def test_output_that_cannot_be_written(output, command, bare, tracer):
-    """The trace goes elsewhere, or is not made; one line says so."""
+    """The trace goes elsewhere or is not made, with one message."""
     log = tracer.directory / "log"
     traced, _ = tracer.run(command, output=output, LOTUS_LOG=log, TMPDIR=tracer.directory)
     unharmed(bare, traced)
@@ -124,7 +124,7 @@ def test_another_file_in_the_way_is_left_alone(command, bare, tracer):
 
 @contextlib.contextmanager
 def disk(directory, size):
-    """A file system of this size."""
+    """Mounts a file system of this size."""
     directory.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", directory],
                              capture_output=True)
@@ -199,7 +199,7 @@ def test_directory_of_segments_of_somebody_else(command, bare, tracer):
 
 
 def test_no_collector_beside_the_library(command, bare, tracer):
-    """The segments keep what was recorded; a collector can be told to turn them into a trace later."""
+    """The segments keep the records; a collector can turn them into a trace later."""
     alone = tracer.directory / "alone"
     alone.mkdir()
     tracer.library = pathlib.Path(shutil.copy(harness.LIBRARY, alone))
@@ -213,7 +213,7 @@ def test_no_collector_beside_the_library(command, bare, tracer):
 
 
 def test_collector_that_does_not_stay(texts, tracer):
-    """One that its libc cannot run, as in a container of an older system: a second line says so, once."""
+    """The collector fails to start, as with the libc of an older container: one second message says so."""
     alone = tracer.directory / "alone"
     alone.mkdir()
     tracer.library = pathlib.Path(shutil.copy(harness.LIBRARY, alone))
@@ -231,7 +231,7 @@ def test_collector_that_does_not_stay(texts, tracer):
 
 
 def test_relative_path_of_the_library(command, bare, tracer):
-    """As typed beside the build; the collector is found although it starts elsewhere."""
+    """LD_PRELOAD with a relative path: the collector is found although it starts in another directory."""
     tracer.library = pathlib.Path(os.path.relpath(harness.LIBRARY))
     traced, trace = tracer.run(command)
     unharmed(bare, traced)
@@ -239,7 +239,7 @@ def test_relative_path_of_the_library(command, bare, tracer):
 
 
 def test_stderr_closed_or_moved(command, tracer):
-    """A program that closes its stderr, or puts a file of its own in its place, does not get our line."""
+    """A program that closes or redirects its stderr does not get our message in it."""
     script = tracer.directory / "moved.py"
     script.write_text(f"import os, runpy, sys\n"
                       f"os.close(2)\n"

@@ -1,4 +1,4 @@
-"""Training that ends before its time: the same output and exit code, and a trace that holds all until then."""
+"""Training that ends early: same output and exit code, and a trace with everything until then."""
 import signal
 
 import pytest
@@ -8,7 +8,7 @@ import harness
 
 CODES = {"exception": 1, "exit": 3, "_exit": 4, "interrupt": -signal.SIGINT, "kill": -signal.SIGKILL,
          "kill-worker": 1}
-BATCHES = 8 + 5  # handed out: the first epoch and five of the second
+BATCHES = 8 + 5  # handed out to training: the first epoch and five of the second
 
 
 @pytest.mark.parametrize("how", sorted(CODES))
@@ -31,7 +31,7 @@ def test_end(how, pair, photos):
 
 
 def test_operations_of_a_worker_that_left_by_a_signal(pair, photos):
-    """What the killed worker recorded until then was in shared memory and is in the trace."""
+    """Records of the killed worker were in shared memory, and are in the trace."""
     run = pair("kill-worker", harness.program("exits", "--how", "kill-worker", data=photos))
     by_pid = {fetch.pid for fetch in run.truth.fetches}
     assert {row["worker_pid"] for row in run.trace.batches if row["fetch_ns"] is not None} >= by_pid

@@ -44,7 +44,7 @@ def test_files_are_read_as_often_and_as_far_as_their_sizes_say(run, photos):
 
 
 def operators(found):
-    """Calls by name: of samples, and of the collate function."""
+    """{"sample": {name: calls}, "collate": {name: calls}} of PyTorch's operators."""
     sides = {"sample": [], "collate": []}
     for entry in found:
         if entry.library.startswith("libtorch_cpu"):
@@ -55,7 +55,7 @@ def operators(found):
 
 @pytest.fixture(scope="module")
 def profiled(photos, arrays, tmp_path_factory):
-    """What PyTorch's profiler saw, without the tracer."""
+    """The operators that PyTorch's profiler counted, without the tracer."""
     path = tmp_path_factory.mktemp("profile") / "operators"
     options = ["--workers", "0", "--arrays", arrays, "--profile", path]
     assert harness.run(harness.program("hooks", *options, data=photos)).code == 0
@@ -66,7 +66,7 @@ def test_operators_equal_those_of_the_profiler(run, profiled):
     found = operators(run.native)
     assert found["sample"]["aten::add"] == 3 * 64
     assert found["sample"] == profiled["sample"]["top"]
-    if run.trace.report["trace"]["workers"] == 0:  # in a worker it makes its result in shared memory
+    if run.trace.report["trace"]["workers"] == 0:  # workers collate into shared memory, by other operators
         assert found["collate"] == profiled["collate"]["top"]
 
 

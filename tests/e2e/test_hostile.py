@@ -1,6 +1,6 @@
-"""Programs that do to themselves what a tracer may not survive: the same output and exit code, and a sound trace.
+"""Programs that do what may break a tracer inside them: same output and exit code, and a valid trace.
 
-One small program for each trap (tests/programs/hostile), with stack samples at the highest rate.
+One small program for each case (tests/programs/hostile), with stack samples at the highest rate.
 """
 import concurrent.futures
 import ctypes.util
@@ -16,7 +16,7 @@ import harness
 import sound
 
 HOSTILE = harness.PROGRAMS / "hostile"
-NOT_PERMITTED = 77  # the exit code of a program that may not do what it is for
+NOT_PERMITTED = 77  # exit code of a program that lacks permission for its case
 LIBPYTHON = f"libpython{sys.version_info[0]}.{sys.version_info[1]}.so.1.0"
 PDB = b"""break stop_here
 continue
@@ -40,18 +40,17 @@ quit
 """
 
 
-# The first process of a namespace takes all others with it when it ends: this one waits for the collector.
+# When the first process of a namespace ends, the kernel kills all others: this one waits for the collector.
 OUTLIVED = """"$@"; code=$?
 while [ -e "$LOTUS_DIR/collector.lock" ] && ! flock -n "$LOTUS_DIR/collector.lock" true; do sleep 0.05; done
 exit $code"""
 
 
 class Case:
-    """A program with its arguments. In these, `{new}` is a new directory and `{native}` that of the libraries.
+    """A program with its arguments, in which `{new}` is a new directory and `{native}` that of the libraries.
 
-    `made`: batches that a trace of it holds, if not those that it counted; `more`: and those that it may hold.
-    `before`: words before the command.
-    `own`: with a collector of its own.
+    `made`: batches in its trace, if not the number that the program prints; `more`: how many more it may
+    have. `before`: words before the command. `own`: whether it gets a collector of its own.
     """
 
     def __init__(self, name, program, *arguments, code=0, made=None, more=0, before=(), stdin=None, python=(), hides=None,
@@ -62,7 +61,7 @@ class Case:
         self.root, self.asked, self.needs = root, asked, needs
 
     def why_not(self):
-        """Why this machine cannot run it; None: it can."""
+        """The reason why this machine cannot run it; None if it can."""
         if self.root and os.geteuid() != 0:
             return "only root may do this"
         if self.asked is not None and os.environ.get(self.asked) != "1":
@@ -141,7 +140,7 @@ def libraries(tmp_path_factory):
 
 
 class Run:
-    """A case, run both ways."""
+    """A case, run with and without the tracer."""
 
     def __init__(self, case, tracer, directory, libraries):
         self.case = case
@@ -170,7 +169,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def runs(request, tmp_path_factory, tracers, libraries):
-    """{name: Run}, of all cases that are to be tested: they run beside each other, one collector serves them."""
+    """{name: Run} of all selected cases, which run in parallel with one collector."""
     tracers.append(harness.Tracer(tmp_path_factory.mktemp("hostile")))
     wanted = {item.callspec.params["name"] for item in request.session.items if item.module is request.module}
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
@@ -180,7 +179,7 @@ def runs(request, tmp_path_factory, tracers, libraries):
 
 
 def made(run):
-    """How many batches the program says that it has made, and the trace should have."""
+    """The number of batches that the trace should have, as printed by the program or given by the case."""
     if run.case.made is not None:
         return run.case.made
     return int(re.findall(rb"^fetches (\d+)$", run.bare.stdout, re.MULTILINE)[-1])
@@ -207,7 +206,7 @@ def test_unharmed_and_recorded(name, runs, tracers):
 
 
 def collected(run, tracer):
-    """Whether the trace is complete; collects it where the program could not start a collector."""
+    """Whether the trace is complete. Collects it if the program could not start a collector."""
     complete = harness.is_complete(run.path)
     if not complete and "lotus-collector` is run" in run.traced.lotus_lines[0]:
         harness.run([harness.COLLECTOR, "--drain"], LOTUS_DIR=tracer.segments)

@@ -1,4 +1,4 @@
-"""The report page in a headless Chromium: what it shows, what it never does."""
+"""The report page in a headless Chromium: its content, and no errors or network requests."""
 import json
 import re
 import shutil
@@ -38,7 +38,7 @@ class Made:
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory, photos, tracers):
-    """A training with sampled stacks."""
+    """The page of a real training with stack samples."""
     directory = tmp_path_factory.mktemp("html")
     tracers.append(harness.Tracer(directory))
     _, trace = tracers[-1].trace(harness.program("classify", data=photos), LOTUS_SAMPLE_HZ=199)
@@ -53,7 +53,7 @@ def synthetic(directory, *options):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """100,000 batches."""
+    """The page of a synthetic trace of 100,000 batches."""
     return synthetic(tmp_path_factory.mktemp("many"), "--events", 8_600_000, "--workers", 4, "--batch-size", 4,
                      "--images", 400_000, "--step-ms", 8)
 
@@ -63,7 +63,7 @@ def texts_of(chromium, selector):
 
 
 def drawn(chromium):
-    """What the canvas of the run over time shows."""
+    """What is drawn on the canvas of the run over time, as its data attributes tell."""
     chromium.settle()
     data = chromium.ask("({...document.querySelector('#time canvas').dataset})")
     return {name: float(value) for name, value in data.items()}
@@ -88,7 +88,7 @@ def number_in(text):
 
 
 def close(shown, value):
-    """Equal in three significant digits."""
+    """Whether both are equal in about three significant digits."""
     return abs(shown - value) <= max(0.006 * abs(value), 0.006)
 
 
@@ -133,7 +133,7 @@ class TestPage:
     def test_op_table_is_the_reports(self, chromium, real):
         rows = chromium.ask("[...document.querySelectorAll('#ops tbody tr')].map(r => [...r.cells].map(c => c.innerText))")
         ops = real.trace.report["ops"]
-        assert len(rows) in (len(ops), len(ops) + 1)  # what is outside of all
+        assert len(rows) in (len(ops), len(ops) + 1)  # one more for time outside of all operations
         for row, op in zip(rows, ops):
             assert row[0].split("\n")[0] == op["name"]
             assert abs(number_in(row[1]) - op["share_percent"]) <= 0.051  # one decimal
@@ -154,7 +154,7 @@ class TestPage:
         samples = chromium.ask("sampleData.slowest")
         sizes = [(photos / sample["path"]).stat().st_size for sample in samples]
         assert all(sample["bytes"] >= size for sample, size in zip(samples, sizes))
-        # A worker's first samples import modules, which is reading, too.
+        # A worker's first samples also read the modules that they import.
         alike = sum(sample["bytes"] <= 1.1 * size + 8192 for sample, size in zip(samples, sizes))
         assert alike >= 0.7 * len(samples)
 
@@ -194,14 +194,14 @@ class TestPage:
         assert drawn(chromium)["from"] > near["from"]
 
     def middle(self, chromium):
-        """Of the first worker's lane, in the window."""
+        """The middle of the first worker's lane, in window coordinates."""
         chromium.ask("document.querySelector('#time canvas').scrollIntoView({block: 'center', behavior: 'instant'})")
         chromium.settle()
         return chromium.ask("(() => { const box = document.querySelector('#time canvas').getBoundingClientRect(); "
                             "return [box.left + box.width / 2, box.top + 24 + 26 + 10]; })()")
 
     def test_a_batch_explains_itself(self, chromium):
-        """The middle of the longest batch of the first worker's lane, and what the tooltip says there."""
+        """Moves to the longest batch of the first worker's lane, and checks the tooltip there."""
         _, y = self.middle(chromium)
         x, number, took = chromium.ask("""(() => {
             const lane = laneModel.lanes.find(l => l.made), ids = [...lane.made.ids], b = run.batches;
@@ -255,7 +255,7 @@ class TestLarge:
         chromium.open(many.page)
         assert chromium.problems() == []
         whole = drawn(chromium)
-        assert whole["dense"] > 0 and whole["blocks"] == 0  # shares of pixels, not blocks
+        assert whole["dense"] > 0 and whole["blocks"] == 0  # busy share of each pixel, no blocks
         for _ in range(30):
             press(chromium, "+")
             chromium.ask("new Promise(done => setTimeout(() => done(1), 20))")
@@ -318,7 +318,7 @@ class TestHostile:
 
 
 class TestPoor:
-    """Traces that hold little."""
+    """Traces with little data."""
 
     def test_no_samples_of_the_stack(self, chromium, tracer, photos, tmp_path):
         _, trace = tracer.trace(harness.program("classify", "--epochs", "1", data=photos), LOTUS_SAMPLE_HZ=0)

@@ -1,4 +1,4 @@
-"""liblotus.so in processes that it has no business in: the same output, and nothing made."""
+"""liblotus.so in processes without a data loader: same output, and no files."""
 import re
 import shutil
 

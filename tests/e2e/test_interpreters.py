@@ -50,7 +50,7 @@ def test_truth(python, case, pair, texts):
 @pytest.mark.parametrize("shape", ["2.6", "2"])
 @pytest.mark.parametrize("python", sorted(SUPPORTED))
 def test_newer_shape_of_the_loader(python, shape, pair, texts):
-    """In and out of order, the loader of newer PyTorch counts in another place."""
+    """Newer versions of PyTorch count received batches elsewhere; both with and without reordered batches."""
     run = run_both(pair, SUPPORTED[python], "uneven", texts, "--kind", "uneven", shape=shape)
     checks.everything(run)
     run = run_both(pair, SUPPORTED[python], "any-order", texts, "--kind", "uneven", "--any-order", shape=shape)
@@ -73,7 +73,7 @@ def test_older_than_supported(python, tracer):
 
 @pytest.mark.parametrize("python", sorted(SUPPORTED))
 def test_deep_recursion(python, tracer):
-    """As deep with the tracer as without: a frame evaluator takes C stack for each call."""
+    """Recursion is as deep as without tracer, although its evaluator takes C stack for each call."""
     command = harness.program("recursion", python=SUPPORTED[python])
     bare = harness.run(command, PYTHONPATH=harness.FAKE_TORCH)
     traced, _ = tracer.run(command, PYTHONPATH=harness.FAKE_TORCH)

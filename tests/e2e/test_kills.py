@@ -1,6 +1,6 @@
-"""Killed at any moment, on a full disk, with its end cut off: what was finished is in the trace.
+"""Killed at any time, on a full disk, with a truncated trace: finished batches are in the trace.
 
-The same runs in greater number: python3 tests/e2e/kills.py --runs 500
+For more of these runs: python3 tests/e2e/kills.py --runs 500
 """
 import pytest
 

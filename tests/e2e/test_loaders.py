@@ -1,4 +1,4 @@
-"""DataLoaders in every way in which they can be used; tests/programs/loaders.py is what does it."""
+"""All ways to use a DataLoader, as implemented in tests/programs/loaders.py."""
 import collections
 
 import pytest
@@ -28,7 +28,7 @@ def test_persistent_workers_are_the_same_in_each_epoch(run):
 
 
 def test_what_was_not_asked_is_null(run):
-    """A dataset's length: to ask for it would run the program's code."""
+    """The tracer does not ask for a dataset's length, as that would run the program's code."""
     trace = run("spawn").trace
     assert trace.report["loaders"][0]["length"] is None and trace.info["loaders"][0]["length"] is None
 
@@ -63,7 +63,7 @@ def test_worker_that_raises(run):
 
 @pytest.mark.parametrize("case, words", [("hanging", b"timed out after 2 seconds"), ("killed", b"a worker died")])
 def test_worker_that_hangs_or_dies(case, words, run):
-    """What the others and it itself did until then is there."""
+    """The trace has the work of all workers until then, also of that worker."""
     result = run(case)
     assert words in result.bare.stdout
     assert result.traced.code == result.bare.code, result.traced.stderr.decode()
@@ -92,7 +92,7 @@ def test_loaders_in_threads(run):
     checks.ops(result)
     left = {batch.fetch.pid for (name, _, _), batch in result.truth.batches.items() if name == "left" and batch.fetch}
     names = {row["loader"]: "left" if row["worker_pid"] in left else "right" for row in result.trace.batches}
-    checks.batches(result, loaders=[names[loader] for loader in sorted(names)])  # the first to begin has number 1
+    checks.batches(result, loaders=[names[loader] for loader in sorted(names)])  # ids in order of first use
     checks.summary(result)
 
 
@@ -104,8 +104,9 @@ def test_datasets_with_helpers(run):
     checks.batches(result, loaders=("train", "alone"))
 
 
-# A loader goes on as the one before if that has the same settings and place, and had done its work when this one was
-# made. Case: batches that training got, {loader: epochs}, whether each epoch makes its own.
+# Loaders with the same settings and place in the code count as one, if the earlier one was done when the
+# later one was made. Case: (batches that training got, {loader: epochs}, whether each epoch makes a new
+# loader).
 MADE_AGAIN = {
     "again": (8 + 5 + 1, {"train": 3}, True),
     "turns": (6 * 8, {"train": 3, "validation": 3}, True),

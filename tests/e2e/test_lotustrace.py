@@ -1,4 +1,4 @@
-"""The research system's files and figures: exported from a real run, read back, and drawn."""
+"""The research system's logs, exported from a real run and imported again, and its figures."""
 import csv
 import json
 import random
@@ -13,7 +13,7 @@ import lotustrace_reader
 
 OPS = ["Loader", "RandomResizedCrop", "RandomHorizontalFlip", "ToTensor", "Normalize", "Collation"]
 TABLES = ("ops", "waits", "batches")
-# All that an analysis of logs is made from, of each batch.
+# The columns of each batch on which an analysis of logs is based.
 FACTS = ("batch", "epoch", "samples", "worker_pid", "worker_id", "fetch_start_ns", "fetch_ns", "wait_start_ns", "wait_ns",
          "out_of_order", "outstanding", "queued_at_ns", "consumed_at_ns", "delay_ns")
 FIGURES = ("2", "4", "5a", "5b", "6a", "6b", "6c", "6d")
@@ -33,7 +33,7 @@ def rows(table, *traces):
 
 
 class Copies:
-    """A trace, its logs, and the trace of these logs."""
+    """A trace, its exported logs, and the trace imported from these."""
 
     def __init__(self, directory, trace):
         self.trace, self.logs, self.back = trace.path, directory / "logs", directory / "back.lotus"
@@ -52,7 +52,7 @@ def copies(request, tmp_path_factory, tracers, photos):
 
 
 def test_logs_are_lotustraces(copies):
-    """By a reader that was written from what is published of the format."""
+    """Checked by a reader that is written from the published description of the format."""
     directories = sorted(copies.logs.iterdir())
     assert [directory.name for directory in directories] == ["epoch_0", "epoch_1"]
     batches = harness.Trace(copies.trace).batches
@@ -70,11 +70,11 @@ def test_logs_are_lotustraces(copies):
 
 
 def test_round_trip_gives_the_same_tables(copies):
-    """To the last ns."""
+    """Tables are equal to the last ns."""
     for table in TABLES:
         ours, back = (sorted(rows(table, trace), key=lambda row: row.get("operation", "")) for trace in (copies.trace, copies.back))
         for one, other in zip(ours, back, strict=True):
-            # Of the whole run, which logs do not know.
+            # Relative to the duration of the whole run, which logs do not contain.
             assert one.pop("stall_percent", None) is None or other.pop("stall_percent") > 0
             assert one == other
     ours, back = ([{fact: row[fact] for fact in FACTS} for row in harness.Trace(trace).batches] for trace in (copies.trace, copies.back))
@@ -96,7 +96,7 @@ def log(values):
 
 
 def random_logs(directory, seed, batches=200):
-    """Logs of one worker with numbers that nothing rounds; returns its durations, waits and delays in ns."""
+    """Writes logs of one worker with random times in ns; returns its durations, waits and delays in ns."""
     chance = random.Random(seed)
     now = 1_700_000_000_000_000_000
     worker, main, ops, made, waits, delays = [], [], {"A": [], "B": []}, [], [], []
@@ -182,7 +182,7 @@ def test_exports_of_several_traces_can_be_imported(tmp_path):
 
 
 def test_waits_that_overlap(tmp_path):
-    """One thread waits for one batch at a time: what cannot be is left out, said in the order of the lines."""
+    """A thread waits for one batch at a time: overlapping waits are named and left out."""
     random_logs(tmp_path / "logs", 1, batches=5)
     path = tmp_path / "logs/x_main_pid_11"
     path.write_text(log([("SBatchWait_0", 1000, 500), ("SBatchConsumed_0", 1600, 1000), ("SBatchWait_1", 5000, 500),

@@ -1,4 +1,4 @@
-"""The man pages: their options are those of --help, and their keys those that the programs print as JSON."""
+"""The man pages document the options of --help, and the keys of the programs' JSON output."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ DOCUMENTED = re.compile(r"\*(\.[^*]*)\*(?: _([A-Z]+)_)?")
 
 @pytest.fixture(scope="module")
 def options():
-    """What tools/manual --check says."""
+    """The outcome of tools/manual --check."""
     command = [sys.executable, harness.SOURCE / "tools/manual", "--check"]
     return subprocess.run(command, env={**os.environ, "LOTUS_BUILD": str(harness.BUILD)}, capture_output=True, text=True)
 
@@ -28,7 +28,7 @@ def test_options_are_those_of_help(options):
 
 
 def test_every_command_has_its_options():
-    """A command without a block would pass the comparison above."""
+    """The comparison above does not notice a command without a block."""
     text = (MANUAL / "lotus-analyze.1.scd").read_text()
     blocks = re.findall(r"^; options of lotus-analyze (\S+): written by tools/manual$", text, re.MULTILINE)
     told = harness.run([harness.ANALYZE, "--help"]).stdout.decode().splitlines()
@@ -47,7 +47,7 @@ def test_page_is_valid(page):
 # Documented keys.
 
 def sections():
-    """The sections of lotus-json(5): lines by title. Each of the tables is a section of its own."""
+    """The sections of lotus-json(5): {title: lines}. Each of the tables is a section of its own."""
     found, title = {}, None
     for line in (MANUAL / "lotus-json.5.scd").read_text().splitlines():
         if line.startswith("## "):
@@ -60,7 +60,7 @@ def sections():
 
 
 def objects():
-    """The keys of each object that recurs."""
+    """The keys of the objects that are documented once and used in several places."""
     found, name = {}, None
     for line in sections()["objects"]:
         if line.startswith("*"):
@@ -72,13 +72,13 @@ def objects():
 
 
 def with_parents(path):
-    """The path of a key and those of the objects that it is in."""
+    """The path of a key, and those of all objects around it."""
     parts = path.split(".")[1:]
     return {"." + ".".join(parts[:count]) for count in range(1, len(parts) + 1)}
 
 
 def documented(*titles):
-    """The paths that these sections document."""
+    """The paths of keys that these sections document."""
     known, found = objects(), set()
     for title in titles:
         for line in sections()[title]:
@@ -92,7 +92,7 @@ def documented(*titles):
 # Printed keys.
 
 def paths(value, names, before=""):
-    """The paths of all keys in a value; below those in `names`, keys are names, if there are any, and told as NAME."""
+    """The paths of all keys in a value; NAME stands for the keys of objects in `names`."""
     found = {f"{before}.NAME"} if before in names else set()
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -105,7 +105,7 @@ def paths(value, names, before=""):
 
 
 def compare(values, titles, names=(), perhaps=None):
-    """`names`: objects whose keys are names. `perhaps`: an object that is null in some runs."""
+    """Compares printed and documented keys. `names`: see paths(). `perhaps`: an object that may be null."""
     printed = set()
     for value in values:
         printed |= paths(value, names)
@@ -145,7 +145,7 @@ def test_keys_of_the_report_by_rank(tracer):
         pytest.skip("this PyTorch has no gloo")
     _, trace = tracer.trace(harness.program("ranks", "--workers", 2, "--slow", 1, "--launch", 2), USE_LIBUV="0")
     report = asked(["report", "--by-rank", "--json"], trace.path)
-    compare([report], ["report by rank"], perhaps=".straggler")  # on a busy machine all ranks wait
+    compare([report], ["report by rank"], perhaps=".straggler")  # null on a busy machine: all ranks wait
 
 
 def test_keys_of_whatif(traces):
@@ -179,7 +179,7 @@ def test_keys_of_tables(traces, name):
 
 
 def test_keys_of_the_dump(traces):
-    """Beside what is documented there are the fields of the records."""
+    """The dump has the documented keys and the fields of records."""
     schema = harness.run([harness.ANALYZE, "dump", "--schema", traces[0]]).stdout.decode()
     kinds = {row.split()[2]: {field.split(":")[0] for field in row.split()[3:]} for row in schema.splitlines()}
     told = {path[1:] for path in documented("dump")}
@@ -190,7 +190,7 @@ def test_keys_of_the_dump(traces):
     for kind, keys in printed.items():
         fields = kinds[kind] | {f"{kind}_{field}" for field in kinds[kind]}
         assert keys - told <= fields, kind
-    assert told - set().union(*printed.values()) <= {"lost"}  # of a gap, which a whole trace has not
+    assert told - set().union(*printed.values()) <= {"lost"}  # a complete trace has no gap
 
 
 def test_keys_of_info(traces):
@@ -203,7 +203,7 @@ def test_keys_of_info(traces):
 
 
 def test_keys_of_recover(traces, tmp_path):
-    """The header of the file, or of a frame of some type, is gone."""
+    """Recovers traces in which the header of the file or of a frame is damaged."""
     content, accounts = traces[0].read_bytes(), []
     damaged, output = tmp_path / "damaged.lotus", tmp_path / "recovered.lotus"
     frames = {content[found.end()]: found.start() for found in re.finditer(b"LFRM", content)}  # one of each type
@@ -215,7 +215,7 @@ def test_keys_of_recover(traces, tmp_path):
 
 
 def test_keys_of_status(tmp_path, texts):
-    """A collector that was started by hand, a program that has ended, and one that runs."""
+    """The status of a collector that was started by hand, with an ended and a running program."""
     tracer = harness.Tracer(tmp_path)
     segments = tracer.segments
     segments.mkdir(mode=0o700)

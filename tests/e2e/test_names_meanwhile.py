@@ -1,4 +1,4 @@
-"""Native functions have their names while the program runs, also where it is killed with its collector."""
+"""Native functions get names while the program runs, so also if it is killed with its collector."""
 import contextlib
 import os
 import signal
@@ -11,7 +11,7 @@ import map_reader
 
 
 def functions(trace, operation):
-    """{function: samples} of an operation, of a trace that may still be written."""
+    """{function: samples} of an operation. The trace may still be written."""
     if not trace.exists():
         return {}
     found = map_reader.read(trace).ops.get(operation)

@@ -1,4 +1,4 @@
-"""Native entry points of libraries that come, go, fail and are several: answers never change, counts are exact."""
+"""Native entry points of libraries that are loaded, unloaded and fail: same results, exact counts."""
 import shutil
 import statistics
 import subprocess
@@ -15,7 +15,7 @@ SAMPLES = 4
 
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory):
-    """libcaller1.so with libdecoder1.so, libcaller2.so with libdecoder2.so."""
+    """Builds libcaller1.so, linked with libdecoder1.so, and libcaller2.so, linked with libdecoder2.so."""
     directory = tmp_path_factory.mktemp("libraries")
     sources = harness.PROGRAMS / "native"
     for number in (1, 2):
@@ -29,11 +29,11 @@ def libraries(tmp_path_factory):
 
 @pytest.fixture
 def both(tracer, libraries):
-    """both(case, workers): the entries of the trace; output and exit code are the same with and without."""
+    """both(case, workers): the entries of the trace. Checks that output and exit code are unchanged."""
 
     def run(case, workers=1):
         command = harness.program("native_libraries", "--case", case, "--workers", workers, "--libraries", libraries,
-                                  "--start-method", "fork")  # what the cases use is loaded before
+                                  "--start-method", "fork")  # forked workers have the libraries loaded
         bare = harness.run(command)
         traced, trace = tracer.trace(command)
         assert traced.visible == bare.visible
@@ -57,7 +57,7 @@ def test_two_decoders(both):
 
 
 def test_lines_take_what_the_decoder_says(pair, libraries):
-    """Not all lines are timed one by one. Between them the caller does little, or much and not the same, or waits."""
+    """Lines are timed in groups; between them the caller does little, or varying work, or waits."""
     run = pair("lines", harness.program("native_lines", "--libraries", libraries))
     checks.same(run)
     entries = [entry for entry in native_reader.entries(run.trace) if entry.name == "jpeg_read_scanlines"]

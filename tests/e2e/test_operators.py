@@ -1,4 +1,4 @@
-"""PyTorch's operators: where counting them would be felt they are counted in some batches, and taken for all."""
+"""PyTorch's operators: if counting all of them cost too much, some batches are counted and extrapolated."""
 import json
 
 import pytest
@@ -26,7 +26,8 @@ def some(tmp_path_factory, tracers):
 def test_some_batches_stand_for_all(some):
     dense, even = some.points["Dense", "aten::add"], some.points["Even", "aten::mul"]
     assert dense["estimated"] and even["estimated"]
-    # The same in each call: known exactly from a few. From 10 to 49 a call: from 100 and more calls, to 10 %.
+    # Even has the same number in each call, so the estimate is exact. Dense has 10 to 49: its estimate is
+    # within 10 %.
     assert even["calls"] == some.truth["Even", "aten::mul"]
     assert dense["calls"] == pytest.approx(some.truth["Dense", "aten::add"], rel=0.1)
     assert 0 < even["total_s"] < 60

@@ -1,4 +1,4 @@
-"""Batches that arrive before their turn, several loaders, and loaders that are used again or left."""
+"""Batches that arrive out of order, several loaders, and loaders that are reused or abandoned."""
 import pytest
 
 import checks
@@ -64,7 +64,7 @@ def test_pinned_memory(case, pair, photos):
 
 
 def test_train_step(pair, photos):
-    """What lies between two calls of next() is the training's own."""
+    """The time between two calls of next() is the training step."""
     run = pair("persistent", harness.program("persistent", data=photos))
     steps = []
     calls = sorted(run.truth.next_calls, key=lambda call: call[2])

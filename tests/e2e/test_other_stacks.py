@@ -6,7 +6,7 @@ import pytest
 import checks
 import harness
 
-# Of each module of tests/programs/stacks: what it imports, and its operations.
+# For each module of tests/programs/stacks: its imports and its operations.
 STACKS = {
     "albumentations": (["albumentations", "cv2"], ["HorizontalFlip", "RandomBrightnessContrast", "Normalize", "ToTensorV2"]),
     "timm": (["timm", "torchvision"], ["RandomResizedCropAndInterpolation", "RandomHorizontalFlip", "ColorJitter",
@@ -25,14 +25,14 @@ def test_stack(stack, pair, photos):
     modules, ops = STACKS[stack]
     if reason := harness.lacks(*modules):
         pytest.skip(reason)
-    # Some hold what cannot be pickled, as lambdas.
+    # Forked, because some contain lambdas, which cannot be pickled.
     run = pair(stack, harness.program("other_stacks", "--stack", stack, "--start-method", "fork", data=photos))
     assert run.bare.code == 0, run.bare.stderr.decode()
     checks.same(run)
     checks.whole(run)
     assert sorted(run.truth.ops) == sorted(ops)
     for name, truth, off in checks.compared(run):
-        # Durations are compared call by call elsewhere; here, those of the quarter that was disturbed least.
+        # Other tests compare all calls; this one the least disturbed quarter.
         least = sorted(abs(ns) for ns in off)[len(off) // 4]
         allowed = max(checks.SHARE * statistics.median(call.ns for call in truth), 2 * checks.CALL_NS)
         checks.agree(least <= allowed, name, least)

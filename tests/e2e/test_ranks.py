@@ -1,4 +1,4 @@
-"""Data-parallel training of two ranks: one trace that knows them, and which of them holds the other up."""
+"""Data-parallel training with two ranks: one trace, and the report names the rank that delays the other."""
 import json
 
 import pytest
@@ -17,7 +17,7 @@ def gloo():
 
 class Run:
     def __init__(self, tracer, command):
-        plain_store = {"USE_LIBUV": "0"}  # Debian builds PyTorch without that library
+        plain_store = {"USE_LIBUV": "0"}  # Debian's PyTorch is built without libuv
         self.bare = harness.run(command, **plain_store)
         if b"torch/distributed/run.py" in self.bare.stderr and b"in to_map" in self.bare.stderr:
             pytest.skip("torchrun of this PyTorch does not run on this Python")

@@ -1,4 +1,4 @@
-"""A function's end, where what it put by for its caller lies below the stack pointer."""
+"""Stacks at a function's end, where its caller's saved registers lie below the stack pointer."""
 import shutil
 import subprocess
 

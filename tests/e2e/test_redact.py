@@ -1,4 +1,4 @@
-"""What a trace says about its user, and what is left of it in a redacted copy."""
+"""Private names in a trace are gone in a redacted copy."""
 import pytest
 
 import harness
@@ -8,7 +8,7 @@ SECRET = "s3cret"
 
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory, tracers):
-    """Of a program whose files, directory, command line and environment have the secret in them."""
+    """The trace of a program whose files, directory, command line and environment contain SECRET."""
     place = tmp_path_factory.mktemp("redact") / SECRET
     place.mkdir()
     for number in range(8):
@@ -34,7 +34,7 @@ def everything(path):
 def test_environment_is_never_stored(trace):
     text = everything(trace.path)
     assert "v4lue" not in text and "S3CRET_NAME" not in text and "PASSWORD" not in text
-    assert SECRET in text  # paths and the command line are there: the search finds what is there
+    assert SECRET in text  # the search finds it in the unredacted trace
 
 
 def test_redacted_copy(trace, tmp_path):

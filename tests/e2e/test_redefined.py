@@ -1,4 +1,4 @@
-"""Functions that come and go, at addresses where others were: each has its own name."""
+"""New functions at the addresses of deleted ones get their own names."""
 import collections
 import json
 
@@ -28,16 +28,17 @@ def test_stacks_name_the_function_that_ran(tmp_path, tracers):
     for stack, used in trace.stacks.items():
         seen.update(dict.fromkeys(stack, used))
     used = [seen[f"helper_{number}"] for number in range(truth["versions"])]
-    checks.agree(min(used) > 0.1 * max(used), used)  # each took the same; of some 24 samples on a busy machine half
+    # All took the same CPU time; each has some 24 samples, half as many on a busy machine.
+    checks.agree(min(used) > 0.1 * max(used), used)
 
 
 def test_what_changes_while_it_runs(tmp_path, tracers):
-    """What was known of a frame is found out anew where its runner, its class or its dataset now says otherwise."""
+    """A frame is classified again after its runner, its class or its dataset has changed."""
     tracers.append(harness.Tracer(tmp_path))
     outcome, trace = tracers[-1].trace(harness.program("replaced"))
     truth = json.loads(outcome.stdout)
     calls = collections.Counter()
-    for op in trace.report["ops"]:  # each loader has a row
+    for op in trace.report["ops"]:  # one row per loader
         calls[op["name"]] += op["count"]
     assert {name: calls[name] for name in truth} == truth
     assert set(calls) - {"Collation", "Compose", "Changing.change"} == set(truth), calls

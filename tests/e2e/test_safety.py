@@ -1,4 +1,4 @@
-"""Stacks sampled at 4999 Hz through forks, dlopen, exceptions, recursion, signals and threads. More: tests/safety."""
+"""Samples at 4999 Hz during forks, dlopen, exceptions, recursion, signals, threads. Longer: tests/safety."""
 import shutil
 
 import pytest

@@ -1,4 +1,4 @@
-"""Variables that name a relative directory: what was recorded is found by a collector that runs elsewhere."""
+"""Variables with relative directories: a collector in another working directory still finds the segments."""
 import os
 import pathlib
 
@@ -6,7 +6,7 @@ import pytest
 
 import harness
 
-# /dev/shm is unusable and the user's directory in /tmp is empty, in this mount namespace only.
+# In this mount namespace, /dev/shm is unusable and the user's directory in /tmp is empty.
 ELSEWHERE = """
 mount -t tmpfs tmpfs /dev/shm && touch "/dev/shm/lotus-$(id -u)" &&
 mount -t tmpfs -o mode=0700 tmpfs "/tmp/lotus-$(id -u)" || exit 99

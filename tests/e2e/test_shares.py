@@ -1,11 +1,11 @@
 """Truth of the native map: functions whose CPU time a program measured itself, over 20 seeded runs.
 
-The unit is one operation in one run: right if the true share of every function that it called lies inside the
-reported 95 % interval. Its functions' shares add up to one, so they are not independent, but units are. If
-intervals hold what they promise, a unit is wrong with at most 5 % probability; a number of wrong ones that would
-then be rarer than RARE fails. That is one in a few thousand runs of these tests, with a sound tracer. All runs
-together are 20 times as certain: there no share may be off by more than its interval's whole width, which is
-four standard errors.
+A unit is one operation in one run. It is right if the true share of every function that it called lies inside
+the reported 95 % interval. The shares of one unit add up to one and are not independent, but units are. With
+correct intervals, a unit is wrong with a probability of at most 5 %; the test fails if the number of wrong
+units is less likely than RARE. With a correct tracer, that happens once in a few thousand runs of these
+tests. For all runs together, no share may be off by more than the whole width of its interval, which is four
+standard errors.
 """
 import concurrent.futures
 import json
@@ -33,7 +33,7 @@ CALLED = {
 
 
 def tail(wrong, units):
-    """How probable this many wrong ones or more are, if each is wrong with 5 % probability."""
+    """The probability of at least this many wrong units, if each is wrong with a probability of 5 %."""
     return sum(math.comb(units, n) * 0.05**n * 0.95 ** (units - n) for n in range(wrong, units + 1))
 
 
@@ -71,7 +71,7 @@ def runs(tmp_path_factory, tracers, libraries):
 
 
 def wrong_units(runs, truth):
-    """[operation] of each unit that is wrong; truth(run, op): {function: share}."""
+    """The operations of all wrong units; truth(run, op) gives {function: share}."""
     wrong = []
     for run in runs:
         for op in CALLED:
@@ -100,7 +100,7 @@ def test_shares_lie_inside_their_intervals(runs):
 
 
 def test_other_shares_do_not(runs):
-    """The test above fails where two functions are taken for each other."""
+    """The test above would fail if two functions were confused."""
     wrong = wrong_units(runs, swapped)
     for op in CALLED:
         assert tail(wrong.count(op), RUNS) < RARE / len(CALLED), (op, wrong)
@@ -120,7 +120,7 @@ def test_no_function_under_an_operation_that_never_called_it(runs):
     for run in runs:
         for op, row in run.map.ops.items():
             found = {function.name for function in row.functions if function.name.startswith("burn_")}
-            # All of these call the functions, and none is called by another's.
+            # These call the functions of all operations.
             found -= {"burn_pieces", "burn_in_pool"}
             assert found <= CALLED.get(op, set()), op
 
@@ -145,7 +145,7 @@ def test_helper_threads_work_for_none_of_two_open_operations(tracer, libraries):
     run = Run(tracer, libraries, RUNS, "--beside")
     assert run.map.ops["Pooled"].named("burn_second").samples > 0
     assert run.map.ops_with(lambda function: function.name == "burn_pooled") == set()
-    # Between two jobs a helper goes back to waiting, and only Beside may then be open.
+    # Helpers still run for a short time after a job, when only Beside may be open.
     assert {name for name, op in run.map.ops.items() if op.on_behalf > 0} <= {"Beside"}
     outside = run.map.document["outside_ops"]["cpu_s"]
     assert outside > 0.5 * run.truth["Pooled"]["burn_pooled"] / 1e9

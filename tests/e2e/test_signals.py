@@ -1,11 +1,11 @@
-"""Programs that use every signal, beside the one that stack samples are taken with: nothing changes for them."""
+"""Programs that use every signal, including that of stack samples, behave the same under the tracer."""
 import pytest
 
 import harness
 
 CASES = ["defaults", "ignored", "handled", "one_handled", "asked", "awaited", "suspended", "described", "forked",
          "interrupted", "replaced", "killed"]
-# Those that meet SIGSTKFLT, which perf's clock sends.
+# Cases that use SIGSTKFLT, which perf's clock sends.
 OF_PERF = ["defaults", "awaited", "described", "interrupted", "replaced"]
 
 
@@ -21,6 +21,6 @@ def test_same_with_and_without(clock, case, tracer):
     assert trace.info["records"]["stack"] > 10, "nothing was sampled"
     if trace.info["sampling"]["clock"] != clock:
         pytest.skip("perf events are not permitted here")
-    # Where the program leaves a signal unused, sampling goes on with it.
+    # Sampling goes on as long as the program leaves a signal unused.
     ended = log.exists() and "stack sampling ended" in log.read_text()
     assert ended == (case in ("ignored", "handled"))

@@ -1,4 +1,4 @@
-"""One file that takes far longer than the others comes first among the slowest samples, with its path."""
+"""A file that loads far slower than the others is the first of the slowest samples, with its path."""
 import pathlib
 import shutil
 
@@ -20,7 +20,7 @@ def test_slow_file_comes_first(pair, photos, tmp_path):
     slowest = run.trace.report["slow_samples"]
     assert slowest[0]["path"] == str(path)
     assert slowest[0]["op"] == "Loader"
-    assert slowest[0]["ms"] >= 2000  # it sleeps so long
+    assert slowest[0]["ms"] >= 2000  # the loader sleeps for 2 s
     assert [sample["ms"] for sample in slowest] == sorted((sample["ms"] for sample in slowest), reverse=True)
     assert "slow.jpeg" in run.trace.text
     files = {str(file) for file in (tmp_path / "photos").glob("*/*.jpeg")}

@@ -1,4 +1,4 @@
-"""Stacks sampled in a real pipeline: each is named, as binutils names the same addresses."""
+"""Stacks sampled in a real pipeline: all frames have names, equal to those of binutils."""
 import collections
 import os
 import re
@@ -27,7 +27,7 @@ def trace(tmp_path_factory, tracers, photos):
 
 @pytest.fixture(scope="module")
 def locations(trace):
-    """The native ones; of inlined functions the outermost."""
+    """Native locations; for inlined functions, the outermost."""
     paths = {record["id"]: record["path"] for record in trace.named("binary")}
     functions = {record["id"]: record for record in trace.named("function")}
     outermost = {}
@@ -80,7 +80,7 @@ def test_exported_functions_are_those_of_nm(locations):
                 symbols.append((int(match[1], 16), int(match[2], 16), match[3]))
         for location in found:
             names = [name for begin, size, name in symbols if begin <= location.offset < begin + size]
-            # c++filt writes return types of templates; the trace does not.
+            # Unlike the trace, c++filt writes the return types of templates.
             assert any(name == location.function or name.endswith(" " + location.function) for name in names), \
                 (location, names)
 
@@ -99,7 +99,7 @@ def test_stripped_functions_begin_where_their_unwind_entry_does(locations):
             assert library == os.path.basename(path)
             if int(begin, 16) in begins:
                 assert int(begin, 16) <= location.offset < begins[int(begin, 16)], location
-            else:  # hand-written assembly: the name is where it is called
+            else:  # assembly without unwind entries: named by the address of its calls
                 assert int(begin, 16) <= location.offset and int(begin, 16) % 16 == 0, location
                 assert not any(start <= location.offset < end for start, end in begins.items()), location
 

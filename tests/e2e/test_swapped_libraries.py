@@ -1,4 +1,4 @@
-"""A forked worker inherits what its parent knew of loaded libraries, which may not be so any more."""
+"""A forked worker inherits its parent's list of loaded libraries, which may be out of date."""
 import shutil
 import subprocess
 

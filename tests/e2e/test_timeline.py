@@ -1,4 +1,4 @@
-"""The timelines of a real program are what chrome://tracing and ui.perfetto.dev read."""
+"""The timelines of a real program are valid for chrome://tracing and ui.perfetto.dev."""
 import json
 from decimal import Decimal
 
@@ -97,7 +97,7 @@ def test_perfetto_tracks_arrows_and_queue(pair, photos):
 
 
 def profile_of(run, form, path):
-    """What the profiler would have written of the first wait: `form` old or new."""
+    """Writes a profile of the first wait as PyTorch's profiler would; `form`: old or new."""
     row = next(row for row in run.trace.batches if row["batch"] == 0)
     base = 1_600_000_000_000_000_000 if form == "new" else 0
     pid = row["pid"]

@@ -21,7 +21,7 @@ def test_kinds_of_callables(pair, photos):
 
 
 def test_operations_nest(pair, photos):
-    """Shift and Scale lie inside RandomApply, RandomChoice and Sequential, whose own time is the rest."""
+    """RandomApply, RandomChoice and Sequential contain Shift and Scale; their own time excludes these."""
     run = pair("kinds", harness.program("kinds", "--start-method", "fork", data=photos))
     table = run.trace.ops()
     outer = sum(table[name]["total_s"] for name in ("RandomApply", "RandomChoice", "Sequential"))

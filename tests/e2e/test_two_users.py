@@ -1,6 +1,6 @@
-"""What another user of the machine may try: read, inject, delete, and block by taking names first.
+"""Another user of the machine cannot read, inject, delete, or block by creating names first.
 
-Runs as root, which plays both: the one who traces (ADA) and the one who attacks (EVE).
+Runs as root, and acts as two users: ADA traces, EVE attacks.
 """
 import os
 import pathlib
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can play tw
 
 
 def as_user(user, command, **environment):
-    """The Outcome of a command of a user; the environment has nothing but what is given."""
+    """Runs a command as a user; the environment has only the given variables. Returns the Outcome."""
     everything = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **environment}
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                stdin=subprocess.DEVNULL, user=user, group=user, extra_groups=[], umask=0o022, cwd="/",
@@ -36,13 +36,13 @@ def as_user(user, command, **environment):
 
 
 def attack(code, *arguments):
-    """What Python code of EVE's ends with: the name of an exception, or `done`."""
+    """Runs Python code as EVE. Returns the name of the exception that ended it, or `done`."""
     script = f"import os, sys\ntry:\n    {code}\n    print('done')\nexcept OSError as error:\n    print(type(error).__name__)"
     return as_user(EVE, ["/usr/bin/python3", "-c", script, *arguments]).stdout.decode().strip()
 
 
 class World:
-    """What both can read, and a directory of ADA's own."""
+    """Files that both can read, and a directory of ADA's own."""
 
     def __init__(self):
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="lotus-users-"))
@@ -65,7 +65,7 @@ class World:
         return path
 
     def trace(self, **environment):
-        """ADA's program under the tracer, to its end."""
+        """Runs ADA's program under the tracer to its end."""
         variables = {"LD_PRELOAD": self.place / "lib/liblotus.so", "LOTUS_OUTPUT": self.output, "HOME": self.home,
                      "TMPDIR": self.common, "PYTHONPATH": self.place / "fake_torch", **environment}
         return as_user(ADA, ["/usr/bin/python3", self.place / "logged.py", "--log", self.home / "log", "--batches", "5"],
@@ -102,7 +102,7 @@ def world():
 
 @pytest.fixture
 def recorded(world):
-    """Segments of ADA's that wait for a collector."""
+    """ADA's segments, which no collector has served."""
     assert world.trace(LOTUS_AUTOSTART="0").code == 0
     segments = sorted(SHARED_MEMORY.glob("*.segment"))
     assert segments
@@ -150,7 +150,7 @@ PLANTS = {"directory for all": "os.mkdir(sys.argv[1]); os.chmod(sys.argv[1], 0o7
 
 @pytest.fixture
 def planted():
-    """plant(kind): EVE is the first to take the name that ADA's shared memory would have."""
+    """plant(kind): EVE creates the default name of ADA's shared memory before ADA does."""
     mine = pathlib.Path(f"{SHARED_MEMORY}-mine")
 
     def plant(kind, path=SHARED_MEMORY):
@@ -163,7 +163,7 @@ def planted():
 
 @pytest.mark.parametrize("kind", sorted(PLANTS))
 def test_name_taken_first(kind, world, planted):
-    """ADA's program goes elsewhere, with all that belongs to it; nothing of it lies where EVE can reach it."""
+    """ADA's program and its workers use another directory, out of EVE's reach."""
     place = planted(kind)
     assert world.trace().code == 0
     assert world.is_complete()
@@ -171,7 +171,7 @@ def test_name_taken_first(kind, world, planted):
 
 
 def test_all_guessable_names_taken_first(world, planted):
-    """What is in ADA's home nobody else can take."""
+    """ADA's home is used, where nobody else can create files."""
     planted("private directory")
     planted("private directory", world.common / f"lotus-{ADA}{SUFFIX}")
     traced = world.trace()

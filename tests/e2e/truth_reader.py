@@ -1,4 +1,4 @@
-"""Reads what a test program measured of itself (tests/programs/truth.py) into batches and operations."""
+"""Reads a test program's own measurements (tests/programs/truth.py) into batches and operations."""
 import collections
 import json
 import pathlib
@@ -7,7 +7,7 @@ OUT_OF_ORDER_NS = 1000  # the wait of a batch that arrived before its turn, by d
 
 
 class Batch:
-    """Times in ns of the realtime clock; None where the program did not see it."""
+    """Times in ns of the realtime clock; None if the program did not see them."""
 
     def __init__(self, loader, epoch, number):
         self.loader, self.epoch, self.number = loader, epoch, number
@@ -20,7 +20,7 @@ class Batch:
 
 Call = collections.namedtuple("Call", "pid end ns")
 # keys: of the samples, in order, as text. [start, end]: around the fetcher; [begun, made]: from the beginning
-# of the first sample to the end of the last operation. What a tracer sees as the fetch lies between the two.
+# of the first sample to the end of the last operation. The tracer's fetch lies between the two.
 Fetch = collections.namedtuple("Fetch", "pid keys start end begun made")
 
 
@@ -49,7 +49,7 @@ class Truth:
 
 
 def read(prefix):
-    """All that was written to files PREFIX.<pid>."""
+    """Reads all files PREFIX.<pid>."""
     truth = Truth()
     prefix = pathlib.Path(prefix)
     paths = {}
@@ -122,7 +122,7 @@ def _read_training(truth, pid, notes, paths):
 
 
 def _set_wait(batch, start, end, got):
-    if got is None:  # no worker: the whole call
+    if got is None:  # no worker: the wait is the whole call
         batch.wait = end - start
     elif got[0] >= start:  # received in the call that handed it out
         batch.wait = got[1] - start
@@ -131,7 +131,7 @@ def _set_wait(batch, start, end, got):
 
 
 def _match(truth, paths):
-    """Ties each fetch to its batch, where the sampler's indices tell which one it is."""
+    """Assigns each fetch to its batch, if the sampler's indices identify it."""
     by_keys = collections.defaultdict(list)
     for batch in truth.batches.values():
         if batch.keys is None or not isinstance(batch.keys, list) or None in batch.keys:

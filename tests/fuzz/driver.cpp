@@ -1,5 +1,5 @@
-// Runs a fuzz target without libFuzzer: its seeds and its corpus as they are, then changed at random, always
-// in the same way.
+// Runs a fuzz target without libFuzzer: its seeds and its corpus unchanged, then mutated at random. The
+// mutations are the same in each run.
 //
 //   fuzz-TARGET [SECONDS]        default: 3
 //   fuzz-TARGET --seeds DIR      writes the seeds there
@@ -15,7 +15,7 @@
 
 using namespace lotus::fuzz;
 
-// Of targets that know the form of their inputs.
+// Defined by targets that know the format of their inputs.
 extern "C" [[gnu::weak]] std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                              std::size_t most, unsigned seed);
 
@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::mt19937_64 chance;  // NOLINT: seeded with each input's number, so that all runs are alike
+std::mt19937_64 chance;  // NOLINT: seeded with each input's number, so that runs are reproducible
 
 std::uint64_t awkward() {
   switch (chance() % 6) {
@@ -52,7 +52,7 @@ void change(Bytes& bytes) {
       std::memcpy(&bytes[at], &value,
                   std::min<std::size_t>(bytes.size() - at, std::size_t{1} << (chance() % 4)));
       return;
-    case 2: {  // another part of it
+    case 2: {  // a copy of another part
       const std::size_t from = chance() % bytes.size();
       std::memmove(&bytes[at], &bytes[from],
                    std::min<std::size_t>(chance() % 200, bytes.size() - std::max(at, from)));
@@ -86,7 +86,7 @@ void write_seeds(const std::string& directory) {
         .write(reinterpret_cast<const char*>(seed.data()), static_cast<std::streamsize>(seed.size()));
 }
 
-// What the repository holds of inputs that were found: they led to crashes once, or reach far.
+// The inputs in the repository that earlier runs found: they once caused crashes, or reach much code.
 std::vector<Bytes> corpus() {
   std::vector<std::string> paths;
   std::error_code none;

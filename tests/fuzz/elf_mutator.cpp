@@ -1,6 +1,6 @@
-// Changes ELF files within one of their parts (headers, a section): what is changed anywhere in them lies in
-// padding, or makes a file that is none.
-// libFuzzer and driver.cpp look for LLVMFuzzerCustomMutator() in a target.
+// Mutates ELF files within one of their parts (headers, a section). Mutations at random offsets would mostly
+// hit padding, or make the file unreadable. libFuzzer and driver.cpp look for LLVMFuzzerCustomMutator() in a
+// target.
 #include <elf.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Part {
 };
 
 constexpr std::uint64_t kMostSections = 64, kMostSegments = 32;
-constexpr std::uint64_t kLongest = 32;  // bytes that are changed at once
+constexpr std::uint64_t kLongest = 32;  // bytes changed by one mutation
 
 void add(std::vector<Part>& parts, const Bytes& file, Part part) {
   if (part.offset < file.size() && part.size > 0)

@@ -1,5 +1,5 @@
-// What the fuzz targets share. Each target is LLVMFuzzerTestOneInput() in a file of its own; it runs under
-// libFuzzer (tests/fuzz/run), and in every other build under a small driver (driver.cpp) that changes its
+// Shared by the fuzz targets. Each target is LLVMFuzzerTestOneInput() in a file of its own; it runs under
+// libFuzzer (tests/fuzz/run), and in every other build under a small driver (driver.cpp) that mutates its
 // seeds at random.
 #pragma once
 
@@ -18,10 +18,10 @@ namespace lotus::fuzz {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Inputs that are sound, made by code; every target has some.
+// Valid inputs, made by code; every target has some.
 std::vector<Bytes> seeds();
 
-// A promise was broken: ends the program, so that the fuzzer sees a crash.
+// Aborts the program if a promise is broken, so that the fuzzer sees a crash.
 inline void promise(bool kept, const char* what) {
   if (kept) return;
   std::fprintf(stderr, "broken promise: %s\n", what);

@@ -1,4 +1,4 @@
-// A trace file with anything in it, and every command that only reads one: as `lotus-analyze` runs it.
+// A trace file with arbitrary content, given to every command of `lotus-analyze` that only reads traces.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -12,11 +12,11 @@ using namespace lotus::analyzer;
 
 namespace {
 
-constexpr const char* kTrace = "TRACE";          // stands for the input's path
-constexpr const char* kDirectory = "DIRECTORY";  // stands for a directory that does not exist yet
-using Words = std::array<const char*, 12>;       // the rest is empty
+constexpr const char* kTrace = "TRACE";          // replaced by the input's path
+constexpr const char* kDirectory = "DIRECTORY";  // replaced by a directory that does not exist yet
+using Words = std::array<const char*, 12>;       // unused ones are null
 
-// An input's first byte chooses one.
+// The first byte of an input selects a line.
 constexpr Words kLines[] = {
     {"report", kTrace},
     {"report", "--json", kTrace, kTrace},
@@ -54,7 +54,7 @@ constexpr Words kLines[] = {
     {"dump", "--json", kTrace},
 };
 
-// While it lives, nothing is printed; what ends the program is still said.
+// Suppresses stdio output during its lifetime. Reports of the sanitizers are still printed.
 class Quiet {
  public:
   Quiet() { stdout = stderr = kNowhere; }
@@ -78,7 +78,7 @@ void run(const Words& words, const std::string& trace, const std::string& direct
   lotus::fuzz::promise(command != all.end(), "there is such a command");
   CLI::App app;
   const Run work = command->prepare(app);
-  std::vector<std::string> rest;  // CLI11 takes them from the end
+  std::vector<std::string> rest;  // in reverse order, as CLI11 expects
   for (std::size_t i = 1; i < words.size() && words[i] != nullptr; ++i)
     rest.insert(rest.begin(), words[i] == kTrace ? trace : words[i] == kDirectory ? directory : words[i]);
   app.parse(std::move(rest));

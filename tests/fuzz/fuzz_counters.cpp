@@ -1,5 +1,5 @@
-// A profiler's table (`import --uarch`) with anything in it: what is read of it can be stored in a trace and
-// split over operations.
+// A profiler's table (`import --uarch`) with arbitrary content: the counters that are read from it can be
+// stored in a trace and split over operations.
 #include <algorithm>
 
 #include "fuzz.hpp"

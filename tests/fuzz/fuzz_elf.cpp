@@ -1,5 +1,5 @@
-// A library with anything in its headers, unwind tables, symbols and debugging information: its code is
-// unwound through and named.
+// A library with arbitrary headers, unwind tables, symbols and debugging information: stacks in its code are
+// unwound and named.
 #include <fstream>
 #include <iterator>
 
@@ -31,7 +31,7 @@ std::vector<std::uint64_t> addresses_in(const ElfFile& file) {
   return found;
 }
 
-// A stack whose words are addresses of the library's code.
+// A snapshot whose stack words are addresses of the library's code.
 std::vector<std::uint8_t> snapshot(const std::vector<std::uint64_t>& addresses, std::size_t first) {
   test::SnapshotParts parts;
   parts.header.registers[kRegisterRsp] = parts.header.stack_start = kStack;

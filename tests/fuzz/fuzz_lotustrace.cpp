@@ -1,7 +1,7 @@
-// LotusTrace's logs with anything in them, under any names: the trace that is made of them is whole.
+// LotusTrace's logs with arbitrary names and content: the trace imported from them is complete.
 //
-// An input is text: a line ">NAME" begins the log NAME, a path below a directory; the lines behind it are its
-// own.
+// An input is text: a line ">NAME" begins the log NAME, a path below a directory; the lines behind it are
+// that log's lines.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFiles = 16, kLongestName = 255;
 
-// The logs of an input, as find_runs() finds them on a disk, which would be slow here.
+// The logs of an input, in memory: writing files for find_runs() would be slow.
 class Logs {
  public:
   explicit Logs(std::string_view text) {
@@ -102,7 +102,7 @@ void check_trace(const std::string& path) {
   fuzz::promise(!report_text(findings_of(trace), Terminal{}).empty(), "it can be reported");
 }
 
-// False: the logs are refused.
+// Returns false if the logs are refused.
 bool import_run(const lotustrace::Run& run, const std::string& path) {
   lotustrace::Complaints complaints(
       [](const std::string& text) { fuzz::promise(!text.empty(), "a complaint says something"); });

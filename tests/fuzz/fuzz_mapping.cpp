@@ -1,5 +1,5 @@
-// A mapping file (`import --mapping`) with anything in it: what is read of it can be written, stored in a
-// trace and used.
+// A mapping file (`import --mapping`) with arbitrary content: the mapping that is read from it can be
+// written, stored in a trace and used.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <tuple>

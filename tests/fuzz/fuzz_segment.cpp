@@ -1,5 +1,5 @@
-// A segment, header page included, whose owner wrote anything into it, and cuts it off while it is read: what
-// the collector makes of it must be a file that it can continue itself, also where that was damaged in
+// A segment with arbitrary content, header page included, that may be truncated while it is read. The
+// collector must make a trace of it that another collector can continue, even if the trace is damaged in
 // between.
 #include <lotus/events.hpp>
 
@@ -18,19 +18,19 @@ using namespace lotus::collector;
 
 namespace {
 
-// The first byte of an input: which of the things that a fuzzer cannot guess are set right.
-// And what else happens.
+// Bits of the first byte of an input. kIdentity, kStamps and kSize correct values that a fuzzer cannot guess;
+// the others select what happens during the run.
 enum Mode : std::uint8_t {
   kIdentity = 1,
   kStamps = 2,
   kSize = 4,
   kAlive = 8,
   kFailWrite = 16,
-  kTorn = 32,     // the segment is cut off
-  kDamaged = 64,  // so is the trace damaged, before another collector goes on with it
+  kTorn = 32,     // the segment is truncated while it is read
+  kDamaged = 64,  // the trace is damaged before another collector continues it
 };
 
-constexpr std::uint32_t kPid = 4'000'000;  // above any pid of Linux: no such process lives
+constexpr std::uint32_t kPid = 4'000'000;  // above the greatest pid of Linux, so no such process exists
 constexpr std::uint64_t kStartTime = 1;
 constexpr std::uint32_t kNumber = 1;  // of the process in the trace
 constexpr std::size_t kDamages = 4;
@@ -54,7 +54,7 @@ void mend_identity(fuzz::Bytes& file) {
   fuzz::write_at(file, 0, header);
 }
 
-// Whatever stands where a record may begin and has any commit stamp gets the right one.
+// Corrects nonzero commit stamps wherever a record may begin.
 void mend_stamps(fuzz::Bytes& file) {
   const auto header = fuzz::read_at<SegmentHeader>(file, 0);
   for (std::uint32_t i = 0; i < kRings; ++i) {
@@ -103,7 +103,7 @@ void gather(TracedProcess& process, TraceFile& file, std::uint8_t mode) {
   }
 }
 
-// What a collector makes of a segment and of the trace that an earlier one left. Returns the trace's end.
+// Collects a segment into the trace that an earlier collector left. Returns the end of the trace.
 std::uint64_t collect(const fuzz::Bytes& segment, const fuzz::MemoryFile& trace, ScannedTrace earlier,
                       std::uint8_t mode) {
   const fuzz::MemoryFile shared(segment);
@@ -123,8 +123,8 @@ std::uint64_t collect(const fuzz::Bytes& segment, const fuzz::MemoryFile& trace,
   return file.bytes();
 }
 
-// Overwrites some bytes behind the file's header. What and where is taken from the segment, so that it is up
-// to the fuzzer.
+// Overwrites some bytes behind the file's header. Their values and positions come from the segment's bytes,
+// so that the fuzzer controls them.
 void damage(const fuzz::MemoryFile& trace, std::uint64_t end, const fuzz::Bytes& segment) {
   for (std::size_t at = segment.size(); at >= segment.size() - kDamages * 8; at -= 8) {
     const auto what = fuzz::read_at<std::uint64_t>(segment, at - 8);

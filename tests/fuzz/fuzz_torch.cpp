@@ -1,5 +1,5 @@
-// A profile of the PyTorch profiler (`timeline --merge`) with anything in it: the timelines that it is merged
-// into are sound.
+// A profile of the PyTorch profiler (`timeline --merge`) with arbitrary content: the timelines that it is
+// merged into are valid.
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

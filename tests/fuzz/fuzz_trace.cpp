@@ -1,5 +1,5 @@
-// A trace file with anything in it: it is read, and what `recover` writes is whole. Its commands:
-// fuzz_commands.cpp.
+// A trace file with arbitrary content: it can be read, and `recover` writes a complete trace. The other
+// commands are in fuzz_commands.cpp.
 #include <nlohmann/json.hpp>
 
 #include "answers/info/description.hpp"
@@ -20,7 +20,7 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-constexpr std::uint8_t kTimeline = 8;  // beside fuzz::Mend, in the first byte of an input
+constexpr std::uint8_t kTimeline = 8;  // a bit of the input's first byte, beside those of fuzz::Mend
 
 class Records : public Visitor {
  public:

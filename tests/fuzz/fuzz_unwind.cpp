@@ -1,5 +1,5 @@
-// A stack snapshot with any registers and any stack, in a process with real libraries loaded, or with those
-// that the input defines.
+// A stack snapshot with arbitrary registers and stack, in a process with real libraries, or with modules that
+// the input defines.
 #include <link.h>
 
 #include <fstream>
@@ -15,11 +15,11 @@ using namespace lotus::collector;
 namespace {
 
 constexpr std::uint64_t kStack = 0x7ffd'0000'0000;
-constexpr std::uint64_t kFirst = 0x7f00'0000'0000;  // the modules lie there, this far from each other:
-constexpr std::uint64_t kDistance = 0x1000'0000;
+constexpr std::uint64_t kFirst = 0x7f00'0000'0000;  // address of the first module
+constexpr std::uint64_t kDistance = 0x1000'0000;    // between modules
 constexpr unsigned kTagShift = 56;
 constexpr std::uint64_t kStackTag = 0x80;
-constexpr unsigned kRenewal = 20'000;  // inputs until what was learned is forgotten
+constexpr unsigned kRenewal = 20'000;  // inputs until the cached rules and stacks are discarded
 
 std::vector<std::string> libraries() {
   std::vector<std::string> paths;
@@ -33,11 +33,11 @@ std::vector<std::string> libraries() {
   return paths;
 }
 
-// The first byte of an input.
+// Bits of the first byte of an input.
 enum Mode : std::uint8_t {
   kMended = 1,
   kMayWait = 2,
-  kDefinitions = 4,  // their length in two bytes, and they, stand before the snapshot
+  kDefinitions = 4,  // the snapshot follows their length (two bytes) and definitions
 };
 
 template <Kind K, class... Values>
@@ -51,7 +51,7 @@ struct Fixture {
   Stacks stacks;
   ProcessStacks process{stacks, 1};
   std::vector<std::uint64_t> sizes;
-  fuzz::Bytes modules;  // their definitions
+  fuzz::Bytes modules;  // definitions of the real libraries
 
   Fixture() {
     std::uint64_t start = kFirst;
@@ -66,7 +66,7 @@ struct Fixture {
     process.define(modules, 1);
   }
 
-  // A word with a tag becomes an address: in the stack, or in one of the modules.
+  // Turns a tagged word into an address in the stack or in a module.
   std::uint64_t address(std::uint64_t word) const {
     const std::uint64_t tag = word >> kTagShift;
     if (tag == kStackTag) return kStack + (word & 0x7fff);
@@ -75,7 +75,7 @@ struct Fixture {
   }
 };
 
-// So that the counts fit: what follows the header is Python frames and then the stack.
+// Makes the counts in the header match the payload: Python frames and then the stack.
 void mend(fuzz::Bytes& payload, const Fixture& fixture) {
   auto header = fuzz::read_at<SnapshotHeader>(payload, 0);
   const std::size_t rest = payload.size() - sizeof header;

@@ -1,4 +1,4 @@
-// Facts of other tools on their way through a trace.
+// Checks that facts of other tools survive being stored in a trace.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace lotus::fuzz {
 
-// A string as a record holds it.
+// A string as it is stored in a record, which limits its length.
 inline std::string stored(const std::string& text) { return text.substr(0, kMaxStringInRecord); }
 
 inline bool same(const analyzer::Counter& read, const analyzer::Counter& written) {

@@ -1,4 +1,4 @@
-/* Seeds of the ELF target: small functions of several shapes, with a call that is inlined. */
+/* The library of the ELF target's seeds: small functions of several shapes, and an inlined call. */
 struct pair {
   int a, b;
 };

@@ -1,4 +1,4 @@
-// Changes inputs that are text (logs, JSON, tables) part by part: numbers, words, values in brackets, lines.
+// Mutates text inputs (logs, JSON, tables) by whole parts: numbers, words, values in brackets, lines.
 // libFuzzer and driver.cpp look for LLVMFuzzerCustomMutator() in a target.
 #include <algorithm>
 #include <charconv>
@@ -19,7 +19,7 @@ struct Part {
 };
 
 struct Parts {
-  std::vector<Part> numbers, values, lines;  // values: numbers too, words, strings, what is in brackets
+  std::vector<Part> numbers, values, lines;  // values: numbers, words, strings, brackets with their content
 };
 
 bool is_number(char c) { return (c >= '0' && c <= '9') || c == '-' || c == '.'; }
@@ -91,7 +91,7 @@ std::string awkward(Random& random) {
   return kNumbers[random() % std::size(kNumbers)];
 }
 
-// Some brackets around it, or very many.
+// Wraps a value in some or very many brackets.
 std::string wrapped(const std::string& value, Random& random) {
   const std::size_t depth = random() % 8 == 0 ? 1 + random() % 3000 : 1 + random() % 3;
   if (random() % 2 == 0) return std::string(depth, '[') + value + std::string(depth, ']');

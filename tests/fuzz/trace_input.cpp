@@ -12,7 +12,7 @@ using namespace lotus::analyzer::test;
 using analyzer::ThreadWriter;
 
 constexpr std::uint64_t kBatches = 12, kWorkers = 2;
-constexpr double kStep = 20;  // ms from batch to batch
+constexpr double kStep = 20;  // ms between batches
 
 void mend_header(Bytes& file) {
   auto header = read_at<FileHeader>(file, 0);
@@ -24,7 +24,7 @@ void mend_header(Bytes& file) {
   write_at(file, 0, header);
 }
 
-// Whatever begins like a frame gets the right check and, where asked for, sizes that fit.
+// Corrects the checksum of everything that begins like a frame and, with `sizes`, its sizes.
 void mend_frames(Bytes& file, bool sizes) {
   for (std::size_t at = sizeof(FileHeader); at + sizeof(FrameHeader) <= file.size(); ++at) {
     auto header = read_at<FrameHeader>(file, at);
@@ -37,7 +37,7 @@ void mend_frames(Bytes& file, bool sizes) {
   }
 }
 
-// The samples and operations of one batch.
+// Records the samples and operations of one batch in its worker.
 void fetch(ThreadWriter& worker, double t, std::uint64_t batch) {
   worker.record<Kind::fetch>(at(t), 0, 0, batch);
   if (batch % 2 == 1) worker.record<Kind::no_operators>(at(t));
@@ -59,7 +59,7 @@ void fetch(ThreadWriter& worker, double t, std::uint64_t batch) {
   worker.record<Kind::leave>(at(t + 13));
 }
 
-// What training does for one batch.
+// Records the training process's part of one batch.
 void take(ThreadWriter& main, double t, std::uint64_t batch) {
   main.record<Kind::next>(at(t), 1, 0);
   main.record<Kind::process_cpu>(at(t), 1'000'000 * batch);

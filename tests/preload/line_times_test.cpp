@@ -1,4 +1,4 @@
-// Lines that are timed in groups, by a clock that the test sets.
+// Lines are timed in groups. The test sets the clock.
 #include "native/line_times.hpp"
 
 #include <doctest/doctest.h>
@@ -8,7 +8,7 @@
 namespace lotus {
 namespace {
 
-// One line, as the hook goes about it; what it adds.
+// Times one line as the hook does; returns the time that it adds to the total.
 template <class Left, class Clock, class Call>
 std::uint64_t time_line(LineTimes& times, std::uint32_t lines, bool reads, Left&& left, Clock&& clock,
                         Call&& call) {
@@ -20,7 +20,7 @@ std::uint64_t time_line(LineTimes& times, std::uint32_t lines, bool reads, Left&
 
 struct Image {
   std::uint32_t lines;
-  std::function<std::uint64_t(std::uint32_t)> line, gap;  // ticks of each
+  std::function<std::uint64_t(std::uint32_t)> line, gap;  // duration in ticks, by line
 };
 
 struct Seen {

@@ -1,4 +1,4 @@
-// Totals of native entry points, and symbols that are looked up without the loader's lock.
+// Totals of native entry points, and symbol lookup without the loader's lock.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ TEST_CASE("a hook has one total for each span that is open") {
   CHECK(inner != outer);
   CHECK(inner->calls == 0);
   CHECK(totals->of(7, 2) == inner);
-  --totals->count;  // as the inner span is left
+  --totals->count;  // as on leaving the inner span
   CHECK(totals->of(7, 1) == outer);
   CHECK(outer->calls == 3);
 }

@@ -22,7 +22,7 @@ using namespace lotus;
 
 namespace {
 
-// Each test records in a child process of its own: the recorder's state is the process's.
+// Each test records in a child process of its own, because the recorder's state is global.
 template <class Body>
 void in_new_process(Body&& body) {
   const pid_t child = fork();
@@ -48,7 +48,7 @@ struct Chunk {
   std::string bytes;
 };
 
-// What the event ring holds.
+// The chunks in the event ring.
 std::vector<Chunk> drain() {
   auto* base = reinterpret_cast<std::uint8_t*>(process.segment.header);
   const auto& header = *process.segment.header;
@@ -123,7 +123,7 @@ TEST_CASE("a full ring drops whole chunks, counts their events, and says so in t
   in_new_process([] {
     std::uint64_t recorded = 0;
     while (process.segment.header == nullptr || process.segment.header->lost_chunks < 3) {
-      leave(enter<Kind::op>(recorded * 0x9e3779b97f4a7c15), Kind::leave);  // hard to compress: fills fast
+      leave(enter<Kind::op>(recorded * 0x9e3779b97f4a7c15), Kind::leave);  // hardly compresses: fills fast
       recorded += 2;
       EXPECT(recorded < 100'000'000);
     }
@@ -158,7 +158,7 @@ TEST_CASE("a chunk begins with the spans that are open") {
     EXPECT((field<Kind::open, "b">(records[0]) == 2 && field<Kind::open, "c">(records[0]) == 3));
     EXPECT((opens(1, Kind::sample) && unzigzag(field<Kind::open, "a">(records[1])) == -1));
     EXPECT(records[2].kind == Kind::leave && records[3].kind == Kind::leave_error);
-    EXPECT(chunks[1].header.events == 2);  // what repeats is not counted
+    EXPECT(chunks[1].header.events == 2);  // the repeated records at the chunk's start do not count
     return true;
   });
 }
@@ -225,7 +225,7 @@ TEST_CASE("slots of threads that ended are used again, and their last chunks are
       for (const auto& record : records_of(chunk.bytes))
         if (record.kind == Kind::op) operations[chunk.header.stream] = field<Kind::op, "def">(record);
     const auto& header = *process.segment.header;
-    for (std::uint32_t i = 0; i < header.slot_count; ++i) {  // what a collector salvages at the end
+    for (std::uint32_t i = 0; i < header.slot_count; ++i) {  // the open chunks, which a collector salvages
       const ThreadSlot& slot = process.segment.slots[i];
       const std::string bytes(reinterpret_cast<const char*>(process.segment.chunk_of(i)), slot.used);
       for (const auto& record : records_of(bytes))

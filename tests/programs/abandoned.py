@@ -1,4 +1,4 @@
-"""A loop that leaves its loader half way, each epoch, and begins anew."""
+"""A training loop that leaves each epoch half way."""
 from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
 

@@ -1,4 +1,4 @@
-"""Each operation calls with_a_frame of the library that is named, which computes for some time in native/at_its_end.c's way."""
+"""Each operation calls with_a_frame (native/at_its_end.c) of the given library, which burns CPU time."""
 import ctypes
 import sys
 

@@ -1,4 +1,4 @@
-"""Thousands of damaged photographs: libjpeg leaves its functions by a longjmp where it finds an error."""
+"""Thousands of damaged photographs: on an error, libjpeg leaves its functions by a longjmp."""
 import collections
 import io
 import random
@@ -12,7 +12,7 @@ import truth
 
 
 class Damaged(Dataset):
-    """A part of a photograph's bytes is replaced or missing; says how far Pillow got and what it made of it."""
+    """Photographs with changed or missing bytes; a sample tells how far Pillow got, and the result."""
 
     def __init__(self, paths, count):
         self.files = []
@@ -35,7 +35,7 @@ class Damaged(Dataset):
         stage = "unknown"
         try:
             image = Image.open(io.BytesIO(data))
-            stage = "opened" if image.tile else "refused"  # newer Pillows leave some without anything to decode
+            stage = "opened" if image.tile else "refused"  # with newer versions of Pillow
             return f"whole {zlib.crc32(image.convert('L').tobytes())}"
         except Exception as error:
             return f"{stage} {type(error).__name__}"

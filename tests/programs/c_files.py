@@ -1,4 +1,4 @@
-"""Samples whose files are opened by C code, which no Python code and no audit event tells of.
+"""Samples whose files are opened by C code, which neither Python code nor audit events show.
 
     c_files.py --opener imread|fopen|open|fromfile|memmap|every --data DIRECTORY
 """
@@ -19,7 +19,7 @@ libc.fread.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes
 
 
 def imread(path):
-    import cv2  # its rows of hooks are found when it is there
+    import cv2  # imported first, so that its entry points are hooked
 
     pixels = cv2.cvtColor(cv2.resize(cv2.imread(path), (16, 16)), cv2.COLOR_BGR2RGB)
     for name in ("imread", "resize", "cvtColor"):
@@ -67,7 +67,7 @@ class Vector(ctypes.Structure):
 
 
 def every(path):
-    """Every function of libc that is counted, under each of its names."""
+    """Calls every counted function of libc, under each of its names."""
     name, buffer, offset = path.encode(), ctypes.create_string_buffer(100), ctypes.c_long(0)
     vector = Vector(ctypes.addressof(buffer), 40)
     one, flags, here = ctypes.byref(vector), os.O_RDONLY, -100  # AT_FDCWD
@@ -94,8 +94,8 @@ def every(path):
     os.truncate(shared, 4096)
     for function in (libc.mmap, libc.mmap64):
         function.restype = ctypes.c_void_p
-        # PROT_READ, MAP_PRIVATE: a file that is read. Anonymous memory is no file, and what is shared to be
-        # written is memory between processes.
+        # Only PROT_READ and MAP_PRIVATE mean a file that is read. Anonymous memory has no file, and shared
+        # writable memory connects processes.
         for mapped, protection, flags in ((file, 1, 2), (file, 1, 1), (-1, 1, 2 | 0x20), (shared, 3, 1)):
             memory = function(None, ctypes.c_size_t(4000), protection, flags, mapped, offset)
             libc.munmap(ctypes.c_void_p(memory), ctypes.c_size_t(4000))
@@ -115,7 +115,7 @@ class Files(Dataset):
         return len(self.paths)
 
     def make(self, path):
-        libc.open(b"/etc/hostname", os.O_RDONLY | os.O_CLOEXEC)  # no data file, and never the sample's
+        libc.open(b"/etc/hostname", os.O_RDONLY | os.O_CLOEXEC)  # not data: never the sample's path
         libc.open(b"/nowhere/at/all", os.O_RDONLY)
         truth.log("native Files.make open 2 0")
         return self.opener(path)

@@ -1,4 +1,4 @@
-"""Image classification as in PyTorch's ImageNet example, small."""
+"""A small version of PyTorch's ImageNet example."""
 from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
 

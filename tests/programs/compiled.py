@@ -1,8 +1,8 @@
-"""A training step that is compiled: the first epoch runs as it is written, the second compiled.
+"""A training step under torch.compile: the first epoch runs without compilation, the second compiled.
 
     compiled.py --backend inductor|aot_eager|eager [--tool coverage|settrace|monitoring]
 
---tool: another user of CPython's own hooks, at the same time.
+--tool: runs another user of CPython's hooks at the same time.
 """
 import sys
 
@@ -16,7 +16,7 @@ import truth
 
 
 def start_tool(name):
-    """Returns what says, at the end, whether the tool saw this file."""
+    """Starts the tool; returns a function that tells at the end whether the tool saw this file."""
     seen = set()
     if name == "coverage":
         import coverage

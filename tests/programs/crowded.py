@@ -1,6 +1,6 @@
-"""Loads batches on one core that two other processes want as well: prints what share of its time each fetch computed.
+"""Loads batches on one core beside two busy processes; prints the share of its time that each fetch computed.
 
-The truth is the kernel's: the CPU time of the thread around each batch, which is long enough to be worth the question.
+The truth is the thread's CPU time around each batch, which is long compared with a read of that clock.
 """
 import json
 import os

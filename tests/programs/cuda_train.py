@@ -1,6 +1,6 @@
-"""Image classification on a GPU, from pinned memory; --case says how. Prints each loss: they are the same in every run.
+"""Image classification on a GPU, from pinned memory; --case selects the variant.
 
-Notes `synchronize START END` for each wait for the GPU.
+Prints each loss, which is the same in every run. Logs `synchronize START END` for each wait for the GPU.
 """
 import torch
 from torch.utils.data import DataLoader

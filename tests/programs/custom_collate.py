@@ -1,4 +1,4 @@
-"""Samples of different sizes, padded and put together by a collate function of the program's own."""
+"""Samples of different sizes, which a custom collate function pads and combines."""
 import torch
 from torch.nn.functional import pad
 from torch.utils.data import DataLoader
@@ -11,7 +11,7 @@ from truth import log, now
 
 
 def crop_to_class(sample):
-    """Leaves each class a height of its own."""
+    """Crops each class to a different height."""
     image, target = sample
     return image[:, : 100 + 20 * target, :], target
 

@@ -1,4 +1,4 @@
-"""A worker is killed inside an operation on one photograph, as the kernel does where memory runs out."""
+"""A worker is killed inside an operation on one photograph, as the kernel does when memory runs out."""
 import os
 import signal
 

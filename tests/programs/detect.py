@@ -1,8 +1,8 @@
-"""Object detection as in torchvision's references: photographs of different sizes with their boxes, padded to batches.
+"""Object detection as in torchvision's references: photographs with boxes, padded to the largest one.
 
     detect.py --data DIRECTORY
 
-DIRECTORY has annotations of labelme, *.json, beside their photographs; an epoch is all of them.
+DIRECTORY has photographs and their annotations by labelme, *.json; an epoch is all of them.
 """
 import json
 import pathlib
@@ -27,7 +27,7 @@ class Load:
 
 
 class Resize:
-    """To a random size."""
+    """Resizes to a random size."""
 
     def __call__(self, sample):
         image, boxes = sample

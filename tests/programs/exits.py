@@ -1,4 +1,4 @@
-"""Training that ends before its time, in one of several ways, at the fifth batch of the second epoch."""
+"""Training that ends early, at the fifth batch of the second epoch, in one of several ways."""
 import os
 import signal
 import sys
@@ -30,8 +30,8 @@ def end(how, a_worker):
 
 def main():
     options = support.arguments(__doc__, epochs=2, how="exception")
-    # A worker that is the program's own child is missed at once, in the sleep; one of a server (Python 3.14's default)
-    # at a batch that depends on how far it had come: loaders.py, killed.
+    # PyTorch notices the death of a forked worker at once, in the sleep. That of a fork server's worker
+    # (default in Python 3.14) it notices at a batch that varies; see killed() in loaders.py.
     started = "fork" if options.how == "kill-worker" else None
     dataset = ImageFolder(options.data, transform=timed.imagenet(), loader=timed.loader)
     loader = DataLoader(dataset, batch_size=options.batch_size, shuffle=True, num_workers=options.workers,

@@ -1,4 +1,4 @@
-"""A server of Flask and what it answers: threads, sockets, no PyTorch."""
+"""A Flask server that answers its own requests: threads, sockets, no PyTorch."""
 import logging
 import threading
 import urllib.request

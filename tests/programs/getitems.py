@@ -1,4 +1,4 @@
-"""A dataset that is asked for a whole batch at once."""
+"""A dataset with __getitems__, which returns a whole batch at once."""
 import torch
 from torch.utils.data import DataLoader, Dataset
 

@@ -1,7 +1,7 @@
 """A pipeline whose native entry points are known: photographs by Pillow, an array by NumPy, a few operators.
 
-What it knows of them it logs as `native OP NAME CALLS BYTES`: what was called inside this operation and those
-below it. `--profile FILE` writes how often PyTorch's own profiler saw each operator in samples and when collating them.
+It logs them as `native OP NAME CALLS BYTES`, for calls inside the operation including nested ones. `--profile
+FILE` writes how often PyTorch's own profiler saw each operator in samples and during collation.
 """
 import collections
 import contextlib
@@ -17,11 +17,11 @@ import support
 import truth
 
 SCOPES = ("sample", "collate", "empty")
-scope = contextlib.nullcontext  # of one of these names, for the profiler
+scope = contextlib.nullcontext  # opens a scope of one of these names, for the profiler
 
 
 class Photographs(Dataset):
-    """Image, array and tensor of each photograph; what is done with which function is counted."""
+    """Image, array and tensor of each photograph; logs the calls of native functions."""
 
     def __init__(self, paths, arrays):
         self.paths, self.arrays = paths, arrays
@@ -32,9 +32,9 @@ class Photographs(Dataset):
     def load(self, path):
         image = Image.open(path)
         lines = image.size[1]
-        image.decodermaxblock = 1 << 24  # the whole file at once, so that libjpeg never runs out of bytes in a line
+        image.decodermaxblock = 1 << 24  # the whole file: libjpeg never suspends within a line
         pixels = image.convert("L").resize((32, 32)).crop((0, 0, 16, 16)).transpose(Image.FLIP_LEFT_RIGHT)
-        # Pillow asks libjpeg for one line at a time.
+        # Pillow calls jpeg_read_scanlines for each line.
         for name, calls in (("jpeg_read_header", 1), ("jpeg_start_decompress", 1), ("jpeg_read_scanlines", lines),
                             ("jpeg_finish_decompress", 1), ("ImagingCore.convert", 1), ("ImagingCore.resize", 1),
                             ("ImagingCore.crop", 1), ("ImagingCore.transpose", 1)):
@@ -46,7 +46,7 @@ class Photographs(Dataset):
         size = os.fstat(descriptor).st_size
         while block := os.read(descriptor, 1000):
             truth.log(f"native Photographs.read read 1 {len(block)}")
-        truth.log("native Photographs.read read 1 0")  # the end
+        truth.log("native Photographs.read read 1 0")  # at the end of the file
         assert len(os.pread(descriptor, 7, 3)) == 7
         os.close(descriptor)
         truth.log("native Photographs.read pread 1 7")
@@ -80,7 +80,7 @@ def collate(samples):
 
 
 def operators(profile, within):
-    """How often each operator ran in the scopes of this name: directly below them, and at any depth."""
+    """Counts of each operator in the scopes of this name: directly inside them, and at any depth."""
     top, nested = collections.Counter(), collections.Counter()
     waiting = [(event, None) for event in profile.profiler.kineto_results.experimental_event_tree()]
     while waiting:
@@ -96,7 +96,7 @@ def operators(profile, within):
 
 
 def write_profile(profile, path, scopes):
-    """Leaves out what a scope itself does with operators: as much as 100 empty ones, each."""
+    """Subtracts the operators that a scope itself runs, as measured with 100 empty scopes."""
     empty = operators(profile, "empty")
     seen = {}
     for within, count in scopes.items():
@@ -116,7 +116,7 @@ def main():
     for number in range(4):
         arrays.append(os.path.join(options.arrays, f"{number}.f32"))
         numpy.arange(1000, dtype=numpy.float32).tofile(arrays[-1])
-    Image.open(paths[0]).load()  # what Pillow imports, it imports here
+    Image.open(paths[0]).load()  # so that Pillow's imports happen here
     loader = DataLoader(Photographs(paths, arrays), batch_size=options.batch_size, num_workers=options.workers,
                         multiprocessing_context=options.start_method, collate_fn=collate)
     with contextlib.ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""An IterableDataset of which each worker reads its own share; as a generator or as an iterator class."""
+"""An IterableDataset of which each worker reads a share, as a generator or as an iterator class."""
 import torch
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
@@ -9,7 +9,7 @@ from truth import log, now
 
 
 def share(paths):
-    """This worker's share of the paths: every n-th one."""
+    """This worker's share of the paths: every n-th one, for n workers."""
     info = get_worker_info()
     return paths if info is None else paths[info.id::info.num_workers]
 

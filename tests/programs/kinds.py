@@ -1,6 +1,6 @@
 """Transforms of every kind that Python can call, also nested ones.
 
-The outer ones are timed from outside: a lambda and what is written in C cannot time themselves.
+The outer ones are timed from outside, because lambdas and C functions cannot time themselves.
 """
 import functools
 import random
@@ -28,7 +28,7 @@ class Compose(T.Compose):
             start = now()
             result = transform(image)
             log(f"op {start} {now()} {name}")
-            image = result  # what frees what went in, no part of the operation
+            image = result  # frees the input, which is not part of the operation
         return image
 
 

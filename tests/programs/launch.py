@@ -1,4 +1,4 @@
-"""Starts a program once for each rank, with the environment that torchrun gives: launch.py N PROGRAM …"""
+"""Starts a program once for each rank, with the environment of torchrun: launch.py N PROGRAM …"""
 import os
 import socket
 import subprocess

@@ -1,4 +1,4 @@
-"""DataLoaders in the ways in which they can be used; --case says which."""
+"""Different ways to use a DataLoader; --case selects one."""
 import functools
 import gc
 import multiprocessing
@@ -26,7 +26,7 @@ def loader_of(dataset, name="train", **options):
 
 
 def train(loader, name="train", epoch=0, first=None, lines=None):
-    """Goes through the loader, or its first batches; one line each, in `lines` if given."""
+    """Iterates over the loader, or its `first` batches; prints a line for each, or adds it to `lines`."""
     for number, batch in enumerate(truth.watch(loader, name, epoch)):
         line = f"{name} {epoch} {number} {support.digest(batch)}"
         print(line, flush=True) if lines is None else lines.append(line)
@@ -42,7 +42,7 @@ def epochs(count=2, **options):
 
 
 def say_who(worker):
-    """As worker_init_fn: what it sets up shows in the samples."""
+    """A worker_init_fn; its settings show in the samples."""
     torch.manual_seed(1000 + worker)
     os.environ["WHO"] = str(worker)
 
@@ -59,7 +59,7 @@ def many():
 
 
 def any_order():
-    """Slow samples at the beginning: batches overtake each other, and are handed out as they come."""
+    """Slow samples at the start: later batches arrive first, and are handed out as they arrive."""
     numbers = []
     loader = loader_of(made.Tensors(before=slow_at_first), in_order=False)
     for batch in truth.watch(loader):
@@ -79,13 +79,13 @@ def fail_at(index):
 
 
 def raising():
-    """The loader is dead after a worker raised; the next epoch is sound."""
+    """A loader cannot continue after a worker raised; the next epoch works."""
     dataset = made.Tensors(before=fail_at)
     try:
         train(loader_of(dataset))
     except ValueError as error:
         print(str(error).splitlines()[0], "|", str(error).splitlines()[-1])
-    # The dead loader's iterator: else the next workers inherit it, and both complain of it, mixed, when they free it.
+    # Frees the failed iterator. The next workers would inherit it, and both print warnings when they free it.
     gc.collect()
     truth.flush()
     train(loader_of(made.Tensors(), "again"), "again")
@@ -97,7 +97,7 @@ def hang_at(index):
 
 
 def hanging():
-    """A worker hangs; the loader's timeout says so; the workers are ended."""
+    """A worker hangs; the loader's timeout raises; the workers are killed."""
     loader = loader_of(made.Tensors(before=hang_at), timeout=2)
     iterator = iter(loader)
     try:
@@ -105,13 +105,13 @@ def hanging():
             print(number, support.digest(batch), flush=True)
     except RuntimeError as error:
         print(str(error))
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # PyTorch's handler raises, wherever we are, when a worker was killed
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # PyTorch's handler would raise at a random line
     for worker in iterator._workers:
         worker.kill()
 
 
 def die_at(other_works, index):
-    """Of two workers the one that makes sample 17 dies there, when the other has made one."""
+    """Kills the worker that makes sample 17, after the other worker has made a sample."""
     if index == 5:
         other_works.set()
     if index == 17:
@@ -120,18 +120,18 @@ def die_at(other_works, index):
 
 
 def killed():
-    """Found out when the next batch does not come; PyTorch's handler of SIGCHLD would raise at any line."""
+    """Noticed when the next batch is missing; PyTorch's SIGCHLD handler would raise at any line."""
     iterator = iter(loader_of(made.Tensors(before=functools.partial(die_at, multiprocessing.Event()))))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         for number, batch in enumerate(iterator):
             print(number, support.digest(batch), flush=True)
-    except (RuntimeError, EOFError, OSError):  # it may have died while it handed a batch over
+    except (RuntimeError, EOFError, OSError):  # depends on whether it died while it sent a batch
         print("a worker died")
 
 
 class Loading(Dataset):
-    """Its samples come from a loader of its own."""
+    """A dataset whose samples come from an inner loader."""
 
     def __init__(self):
         self.inner = made.Tensors()
@@ -151,7 +151,7 @@ def nested():
 
 
 def threads():
-    """Two loaders, each in a thread."""
+    """Two loaders, each in its own thread."""
     lines = {"left": [], "right": []}
     loaders = {name: loader_of(made.Tensors(name=name), name) for name in lines}
     running = [threading.Thread(target=train, args=(loaders[name], name, 0, None, lines[name])) for name in lines]
@@ -167,7 +167,7 @@ def times_two(value):
 
 
 class Pooled(made.Tensors):
-    """Asks other threads, other processes and another program for each sample."""
+    """Uses other threads, other processes and another program for each sample."""
 
     def __init__(self, pool):
         super().__init__(before=self.ask)
@@ -182,21 +182,21 @@ class Pooled(made.Tensors):
 
 
 def helpers():
-    """Workers with helpers, and (they may not have children) a pool where there are no workers."""
+    """Helper threads in workers; without workers also a process pool, as workers may not have children."""
     train(loader_of(Pooled(None)))
     with multiprocessing.get_context("fork").Pool(2) as pool:
         train(loader_of(Pooled(pool), "alone", num_workers=0), "alone")
 
 
 def again():
-    """A loader of each epoch, left sooner each time; its iterator goes when nobody refers to it."""
+    """A new loader for each epoch, abandoned earlier each time, when its last reference goes."""
     dataset = made.Tensors()
     for epoch, first in enumerate([8, 5, 1]):
         train(loader_of(dataset), epoch=epoch, first=first)
 
 
 def turns():
-    """Two loaders of the same settings, both made anew for each epoch while the other one is there."""
+    """Two loaders with the same settings, each made anew for each epoch while the other one exists."""
     for epoch in range(3):
         training = loader_of(made.Tensors())
         train(training, epoch=epoch)
@@ -205,7 +205,7 @@ def turns():
 
 
 def kept():
-    """A loader of each epoch, whose workers live on for nothing."""
+    """A new loader for each epoch, whose persistent workers stay alive unused."""
     loaders = []
     for epoch in range(3):
         loaders.append(loader_of(made.Tensors(), persistent_workers=True))
@@ -213,7 +213,7 @@ def kept():
 
 
 def side_by_side():
-    """Two loaders at one place, the second made while the first is in use; two that are made before they are used."""
+    """Two loaders from one line, the second made while the first is used; two made before either is used."""
     running = []
     for name in ("first", "second"):
         running.append(truth.watch(loader_of(made.Tensors(name=name), name), name))

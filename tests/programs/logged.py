@@ -1,7 +1,7 @@
-"""A pipeline that logs each batch that is finished, on disk before it goes on: what a trace must hold.
+"""A pipeline that logs each finished batch to disk before it continues; a trace must have all of them.
 
-    made EPOCH BATCH PID       its worker has left the fetcher
-    taken EPOCH BATCH          training has it
+    made EPOCH BATCH PID       the worker has returned from the fetcher
+    taken EPOCH BATCH          training has received it
 """
 import argparse
 import os
@@ -25,7 +25,7 @@ class Log:
 
 
 class Batch:
-    """Is pickled by the worker's feeder thread, so only after the fetcher returned it."""
+    """Logs `made` when it is pickled in the feeder thread, which is after the fetcher has returned."""
 
     def __init__(self, log, epoch, number, samples):
         self.content = (log, epoch, number, samples)
@@ -75,7 +75,7 @@ def main():
     dataset = Numbers(BATCH_SIZE * options.batches, options.operations)
     loader = DataLoader(dataset, batch_size=BATCH_SIZE, num_workers=options.workers, collate_fn=Collate(log))
     for epoch in range(options.epochs):
-        dataset.epoch = epoch  # its workers are forked anew
+        dataset.epoch = epoch  # new workers are forked with it
         for number, _ in enumerate(loader):
             log.write(f"taken {epoch} {number}")
 

@@ -14,7 +14,7 @@ def collate(samples):
 
 
 class Draw:
-    """A tensor that depends on the index alone."""
+    """Makes a tensor that depends only on the index."""
 
     def __call__(self, index):
         start = now()
@@ -42,7 +42,7 @@ class Square:
 
 
 class Tensors(Dataset):
-    """`before(index)` runs ahead of each sample; keys of samples begin with `name`."""
+    """`before(index)` runs before each sample; keys of samples begin with `name`."""
 
     def __init__(self, length=32, name="", before=None):
         self.length, self.name, self.before = length, name, before

@@ -1,9 +1,9 @@
-"""Libraries of C and C++ that come, go and fail inside the pipeline; each case is a function below.
+"""C and C++ libraries that are loaded, unloaded and fail inside the pipeline; each case is a function below.
 
     native_libraries.py CASE --libraries DIRECTORY
 
-DIRECTORY has libcaller1.so and libcaller2.so, each linked with a decoder of its own (tests/programs/native). Prints
-what the libraries answered.
+DIRECTORY has libcaller1.so and libcaller2.so, each linked with its own decoder (tests/programs/native).
+Prints the results of the libraries.
 """
 import ctypes
 import os
@@ -30,14 +30,14 @@ def caller(number, mode=ctypes.RTLD_LOCAL):
 
 @case
 def two(_):
-    """Two decoders in one process, by turns: their answers do not mix."""
+    """Two decoders in one process, used by turns: calls reach the right one."""
     first, second = caller(1), caller(2)
     return [(library.decode(), library.decode_with_turbojpeg()) for _ in range(100) for library in (first, second)][-2:]
 
 
 @case
 def failing(_):
-    """Exceptions of C++ and long jumps through the decoder's functions, and a sound image between."""
+    """C++ exceptions and long jumps through the decoder's functions, with valid images in between."""
     library = caller(1)
     for _ in range(1000):
         answers = library.fail_by_longjmp(), library.fail_by_exception(), library.decode()
@@ -47,7 +47,7 @@ def failing(_):
 
 @case
 def coming_and_going(_):
-    """Libraries that take each other's place, many times."""
+    """Libraries that are loaded and unloaded by turns, at the same addresses."""
     answers = set()
     for number in [1, 2, 2, 1, 1] * 60:
         library = caller(number)
@@ -58,14 +58,14 @@ def coming_and_going(_):
 
 @case
 def deep_binding(_):
-    """Nothing comes between a library that is bound deeply and its decoder."""
+    """A library with RTLD_DEEPBIND calls its decoder directly."""
     library = caller(1, os.RTLD_DEEPBIND | os.RTLD_LOCAL)
     return library.decode(), library.decode_with_turbojpeg()
 
 
 @case
 def forking(index):
-    """A child of the sample's own, which decodes and reads, and is no business of the tracer's."""
+    """The sample forks a child, which decodes and reads; the tracer does not record it."""
     library = caller(1)
     answer = library.decode()
     child = os.fork()
@@ -89,7 +89,7 @@ class Samples(Dataset):
 
 
 def cancelled():
-    """A thread that is cancelled in a system call inside a sample, as a library may do with its threads."""
+    """A thread is cancelled in a system call inside a sample, as a library may do with its threads."""
     library = caller(1)
     pthread_cancel = ctypes.CDLL(None).pthread_cancel
     pthread_cancel.argtypes = [ctypes.c_ulong]

@@ -1,4 +1,4 @@
-"""Images that are read line by line by a decoder that measures itself; each way of reading is an operation.
+"""Reads images line by line with a decoder that measures itself; each way of reading is an operation.
 
     native_lines.py --libraries DIRECTORY
 

@@ -1,4 +1,4 @@
-"""A dataset that calls its functions one after the other, without any Compose."""
+"""A dataset that calls its functions one after the other, without Compose."""
 import random
 
 import numpy

@@ -1,5 +1,8 @@
-"""Two loaders: one does little besides PyTorch's operators, the other calls few of them. Prints how many there were, and
-how long those took of an operation that is slow in each epoch's first batch, which is counted, and fast from then on."""
+"""Two loaders: one does little besides PyTorch's operators, the other calls few of them.
+
+Prints the number of operators, and the total time of Cold, which is slow only in each epoch's first batch.
+The tracer counts operators in that batch, so it must not extrapolate from it.
+"""
 import argparse
 import collections
 import json
@@ -15,7 +18,7 @@ counted = collections.Counter()  # (operation, operator): calls, by this process
 
 
 class Dense:
-    """As many operators as a sample's index says."""
+    """Calls a number of operators that depends on the sample's index."""
 
     def __call__(self, index):
         value = torch.zeros(4)
@@ -26,7 +29,7 @@ class Dense:
 
 
 class Even:
-    """Always as many."""
+    """Always calls the same number of operators."""
 
     def __call__(self, value):
         for _ in range(25):

@@ -1,4 +1,4 @@
-"""An input pipeline of another library, or in its shape: --stack names a module of tests/programs/stacks."""
+"""An input pipeline of another library, or in its style: --stack names a module of tests/programs/stacks."""
 import importlib
 import random
 

@@ -1,4 +1,4 @@
-"""One worker sleeps in every sample, so that the batches of the other one always arrive before their turn."""
+"""One worker sleeps in every sample, so that the batches of the other one always arrive out of order."""
 import time
 
 import torch

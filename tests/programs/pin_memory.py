@@ -1,6 +1,6 @@
-"""Pinned memory asked for on a machine without a GPU: PyTorch warns and goes on.
+"""Requests pinned memory on a machine without a GPU: PyTorch warns and goes on.
 
---pretend 1: PyTorch takes the machine for one with a GPU, and its own pin thread runs; there to pin is to copy.
+--pretend 1: makes PyTorch believe that there is a GPU, so that its pin thread runs; pinning then only copies.
 """
 from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder

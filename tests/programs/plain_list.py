@@ -1,4 +1,4 @@
-"""A dataset that keeps a plain list of callables and calls one after the other."""
+"""A dataset that calls the callables in a plain list one after the other."""
 from torch.utils.data import DataLoader, Dataset
 
 import support

@@ -1,4 +1,4 @@
-"""Input pipelines with one planted cause each: storage, op, workers, slow_worker, training, balanced, startup."""
+"""Pipelines with one known bottleneck: storage, op, workers, slow_worker, training, balanced, startup."""
 import argparse
 import functools
 import time
@@ -28,7 +28,7 @@ class Scale(Decode):
 
 
 class Noise:
-    """Computes for so long."""
+    """Computes for the given time."""
 
     def __init__(self, seconds):
         self.seconds = seconds
@@ -41,7 +41,7 @@ class Noise:
 
 
 class Uneven(Decode):
-    """Three times as long in worker 1."""
+    """Takes three times as long in worker 1."""
 
     def __call__(self, sample):
         time.sleep(self.seconds * (3 if get_worker_info().id == 1 else 1))
@@ -52,7 +52,7 @@ def even(ms):
     return [Decode(ms / 1e3), Augment(ms / 1e3), Scale(ms / 1e3)]
 
 
-# Of each: ms of reading a file, the operations, workers, ms of a training step. A batch has 4 samples.
+# {name: (ms to read a file, operations, workers, ms of a training step)}. A batch has 4 samples.
 SITUATIONS = {
     "storage": (24, even(2), 2, 16),
     "op": (0, [Decode(0.001), Noise(0.020), Scale(0.001)], 2, 16),
@@ -60,7 +60,7 @@ SITUATIONS = {
     "slow_worker": (2, [Uneven(0.012), Augment(0.004), Scale(0.004)], 3, 24),
     "training": (1, even(1), 2, 80),
     "balanced": (5, even(5), 2, 50),
-    "startup": (1, even(1), 2, 5),  # spawned anew for each of several short epochs
+    "startup": (1, even(1), 2, 5),  # workers are spawned for each of several short epochs
 }
 
 

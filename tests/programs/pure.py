@@ -1,4 +1,4 @@
-"""A pipeline in pure Python, on files of text: runs with the stand-in for PyTorch on any interpreter."""
+"""A pipeline in pure Python on text files, which runs with the stand-in for PyTorch on any interpreter."""
 import argparse
 import functools
 import hashlib
@@ -74,7 +74,7 @@ def load(path):
     start = now()
     with open(path, "rb") as file:
         data = file.read()
-    del file  # part of what is timed
+    del file  # closing the file is part of the timed work
     log(f"load {start} {now()} {path}")
     return data
 
@@ -106,7 +106,7 @@ class Folder(Dataset):
 
 
 class Uneven(Folder):
-    """Worker 0 is slow."""
+    """A folder in which worker 0 is slow."""
 
     def __getitem__(self, index):
         info = get_worker_info()
@@ -116,7 +116,7 @@ class Uneven(Folder):
 
 
 class Plain(Folder):
-    """Calls its functions itself."""
+    """A folder that calls its functions itself, without Compose."""
 
     def __getitem__(self, index):
         return shuffle(count(load(self.samples[index][0])))

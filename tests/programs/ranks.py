@@ -18,7 +18,7 @@ from truth import log, now
 
 
 class Read:
-    """As from a disk of the rank's machine."""
+    """Reads as from a local disk of the rank's machine."""
 
     def __init__(self, seconds):
         self.seconds = seconds
@@ -53,7 +53,7 @@ def train(options):
 
 
 def launched(rank, options):
-    """In a process that we started: nothing but the arguments tells its rank."""
+    """Trains in a process that this program started: only the arguments contain the rank."""
     torch.manual_seed(7)
     torch.set_num_threads(1)
     distributed.init_process_group("gloo", init_method=options.meeting, rank=rank, world_size=int(options.launch))

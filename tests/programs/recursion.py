@@ -1,7 +1,7 @@
-"""Recurses as deep as a raised limit allows: interpreters from 3.11 need no C stack for it."""
+"""Recurses up to a raised limit: interpreters from 3.11 on need no C stack for it."""
 import sys
 
-import torch  # noqa: F401  (what makes a tracer attach)
+import torch  # noqa: F401  (makes the tracer attach)
 
 
 def depth(levels):

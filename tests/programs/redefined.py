@@ -1,4 +1,4 @@
-"""Defines an operation anew again and again, as a notebook's cell does that is changed and run: code takes the place of code."""
+"""Redefines an operation many times, like a notebook: new code objects get the addresses of old ones."""
 import json
 
 from torch.utils.data import DataLoader, Dataset

@@ -1,5 +1,4 @@
-"""An operation whose helper function is defined anew again and again, each in the place of the one before, and takes the same
-CPU time each time."""
+"""An operation whose helper is redefined many times at the same address, with the same CPU time."""
 import json
 import time
 

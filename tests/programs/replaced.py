@@ -1,5 +1,6 @@
-"""What a pipeline runs changes while it runs: the order of its transforms, one of them, the list, a class's __call__, the
-dataset's loader; one transform calls a thousand functions. Prints how often each was called.
+"""Changes a running pipeline: order of transforms, one of them, their list, a class's __call__, the loader.
+
+One transform calls a thousand functions. Prints how often each transform was called.
 """
 import collections
 import json
@@ -32,7 +33,7 @@ functions = [functions[f"function_{number}"] for number in range(1000)]
 
 
 class Many:
-    """Calls more functions each time, and not so many new ones at once that their names get lost."""
+    """Calls more functions each time, but few new ones at once, so that no names are lost."""
 
     def __call__(self, value):
         calls["Many"] += 1
@@ -102,6 +103,6 @@ class Changing(Dataset):
 
 for batch in DataLoader(Changing(), batch_size=10):
     pass
-# The Third of before is called by the one of now, as its helper.
+# The old Third is called by the new one as its helper, and does not count as an operation.
 calls["Third"] -= 300
 print(json.dumps(calls))

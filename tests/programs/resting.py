@@ -1,4 +1,4 @@
-"""One epoch, then nothing until stdin ends: what a notebook does."""
+"""One epoch, then idle until stdin ends, like a notebook."""
 import argparse
 import sys
 

@@ -1,4 +1,4 @@
-"""Transforms called by a runner that is not torchvision's own Compose."""
+"""Transforms that are called by a runner other than torchvision's Compose."""
 import importlib
 
 from torch.utils.data import DataLoader

@@ -1,4 +1,4 @@
-"""Epochs of photographs, then nothing until stdin ends: a notebook's kernel whose cell is over."""
+"""Epochs of photographs, then idle until stdin ends, like a notebook's kernel after a cell."""
 import sys
 
 from torch.utils.data import DataLoader

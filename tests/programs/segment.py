@@ -1,8 +1,8 @@
-"""Segmentation of volumes as in MLPerf's U-Net3D, small: NumPy does all the work.
+"""A small version of MLPerf's U-Net3D segmentation of volumes: NumPy does all the work.
 
     segment.py --data DIRECTORY
 
-Makes the volumes in DIRECTORY, if they are not there; an epoch is four of them.
+Makes missing volumes in DIRECTORY; an epoch is four of them.
 """
 import pathlib
 
@@ -23,7 +23,7 @@ class LoadImage:
 
 
 class RandBalancedCrop:
-    """Now and then around the foreground, which has to be found."""
+    """Crops at random, or around the foreground, which then has to be searched for."""
 
     def __init__(self, chance):
         self.chance = chance

@@ -1,13 +1,13 @@
-"""Operations whose native functions are known, and how much CPU time each takes: tests/programs/native/shares.c.
+"""Operations with known native functions and a known CPU time of each (tests/programs/native/shares.c).
 
     shares.py --libraries DIRECTORY --seed N [--samples N] [--beside]
 
-DIRECTORY has libshares.so and liblate.so. Prints {operation: {"all": ns, function: ns, …}} of CPU time, measured
-by itself. Each operation burns about 3 ms a sample; how long is random, and so is the order. It has to be: where a
-machine is busy, the kernel takes the core away when a CPU clock is read, as at an operation's entry, and gives it
-back with another's tick; a timer that counts by ticks sees too little of what follows.
+DIRECTORY has libshares.so and liblate.so. Prints the measured CPU time as {operation: {"all": ns, function:
+ns, …}}. Each operation burns about 3 ms per sample, in random portions and random order. A fixed order would
+bias samples: on a busy machine the kernel preempts a thread that reads a CPU clock, as at an operation's
+entry, and resumes it at a tick, so a timer that counts by ticks sees too little of what follows.
 
-With --beside another thread has an operation open, Beside, while the others run.
+With --beside, another thread is inside an operation, Beside, while the others run.
 """
 import argparse
 import collections
@@ -25,8 +25,8 @@ from runners.plain import Compose
 FIRST, SHARED, SECOND, BRIEF, BY_HAND, POOLED, LATE = range(7)
 NAMES = ["burn_first", "burn_shared", "burn_second", "burn_brief", "burn_by_hand", "burn_pooled", "burn_late"]
 PIECE_NS = 100_000
-POOL_REST = 0.002  # seconds in which helpers go back to waiting: in the next operation they would work for that
-POOL_PAUSE = 0.12  # seconds after which a tracer may be expected to have found new threads
+POOL_REST = 0.002  # seconds until helpers wait again; else their rest would count for the next operation
+POOL_PAUSE = 0.12  # seconds until a tracer has found new threads
 
 truth = collections.defaultdict(collections.Counter)
 chance = random.Random()
@@ -40,18 +40,18 @@ def load(directory, name):
 
 
 def calibrate(library):
-    """Rounds of a loop in one ns."""
+    """The number of loop rounds per ns."""
     rounds = 1_000_000
     return rounds / min(library.burn(FIRST, ctypes.c_long(rounds)) for _ in range(5))
 
 
 def rounds(ns):
-    """For somewhat more or less than this time."""
+    """Rounds for a random time around this one."""
     return round(ns * rounds_of_ns * chance.uniform(0.2, 1.8))
 
 
 class Operation:
-    """Burns PIECES, {function: (how many, ns of each)}, in random order."""
+    """Burns PIECES, {function: (number of calls, ns per call)}, in random order."""
 
     def __init__(self, libraries):
         self.libraries = libraries
@@ -68,7 +68,7 @@ class Operation:
         self.burn(self.libraries["shares"], chance.sample(pieces, len(pieces)))
 
     def burn(self, library, pieces):
-        """Functions of one library, without any Python in between."""
+        """Calls functions of one library, without Python code in between."""
         functions, lengths = zip(*pieces)
         spent = (ctypes.c_long * len(NAMES))()
         count = len(pieces)
@@ -82,19 +82,19 @@ class First(Operation):
 
 
 class Second(Operation):
-    """A function of its own, and one that is also called by First."""
+    """Calls a function of its own, and one that First calls, too."""
 
     PIECES = {SHARED: (6, PIECE_NS), SECOND: (24, PIECE_NS)}
 
 
 class Brief(Operation):
-    """A function is called often and never for long, among calls of one that no unwinder can leave."""
+    """Many short calls of a function, among calls of one that cannot be unwound."""
 
     PIECES = {BRIEF: (50, PIECE_NS // 5), BY_HAND: (20, PIECE_NS)}
 
 
 class Late(Operation):
-    """From the middle of the run on it calls a library that was not there before."""
+    """From the middle of the run on, calls a library that is loaded then."""
 
     PIECES = {FIRST: (15, PIECE_NS)}
 
@@ -113,7 +113,7 @@ class Late(Operation):
 
 
 class Pooled(Operation):
-    """Lets helper threads burn."""
+    """Burns CPU time in helper threads."""
 
     PIECES = {SECOND: (10, PIECE_NS)}
 
@@ -131,7 +131,7 @@ class Pooled(Operation):
 
 
 class Beside:
-    """Waits."""
+    """Waits until the other operations are done."""
 
     def __init__(self):
         self.entered, self.over = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""What programs do with signals of all numbers, beside a pipeline that is busy; each case is a function below."""
+"""Uses of signals of all numbers by a program with a busy pipeline; each case is a function below."""
 import ctypes
 import os
 import select
@@ -17,7 +17,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def burn(seconds=0.1):
-    """CPU time, so that timers of the thread's CPU clock go off."""
+    """Uses CPU time, so that timers of the thread's CPU clock expire."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         sum(range(1000))
@@ -66,7 +66,7 @@ def handled():
 
 
 def one_handled():
-    """Handlers come and go; the pipeline is sampled all the time."""
+    """Handlers are set and reset while the pipeline is sampled."""
     came = []
     for number in reversed(REAL_TIME):
         signal.signal(number, lambda number, _: came.append(number))
@@ -77,7 +77,7 @@ def one_handled():
 
 
 def asked():
-    """No signal seems to be in use."""
+    """sigaction() must not show a signal as in use."""
     action = (ctypes.c_ulong * 32)()
     used = []
     for number in REAL_TIME:
@@ -103,7 +103,7 @@ def awaited():
 
 
 def suspended():
-    """Masks that hold while a system call waits: what was pending before does not end it."""
+    """System calls with a mask: pending signals of the tracer must not end them."""
     signal.signal(signal.SIGALRM, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_BLOCK, EVERY)
     none = (ctypes.c_ulong * 16)()
@@ -123,7 +123,7 @@ def suspended():
 
 
 def described():
-    """Through a descriptor."""
+    """Reads signals from a descriptor (signalfd)."""
     signal.pthread_sigmask(signal.SIG_BLOCK, EVERY)
     every = (ctypes.c_ulong * 16)(*[~0 & (2**64 - 1)] * 16)
     file = libc.signalfd(-1, every, os.O_NONBLOCK)
@@ -133,7 +133,7 @@ def described():
 
 
 def forked():
-    """The mask stays as it was, in parent and child."""
+    """The mask stays the same in parent and child."""
     signal.pthread_sigmask(signal.SIG_BLOCK, EVERY)
     work()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
@@ -145,7 +145,7 @@ def forked():
 
 
 def interrupted():
-    """System calls that end early when a signal comes do not: the clock stands still while they wait."""
+    """Waiting system calls are not interrupted: the CPU clock of samples stands still meanwhile."""
     short = (ctypes.c_long * 2)(0, 20_000)
     early = 0
     for _ in range(20_000):
@@ -156,7 +156,7 @@ def interrupted():
 
 
 def replaced():
-    """What is pending goes to the program that takes this one's place, and comes when it lets it."""
+    """Pending signals survive exec: none of the tracer's may be among those that the program unblocks."""
     if "SECOND" in os.environ:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, EVERY)
         print(signal.sigpending())

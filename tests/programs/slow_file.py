@@ -1,4 +1,4 @@
-"""Among ordinary photographs lies one that takes far longer to load than any other."""
+"""One of the photographs takes far longer to load than the others."""
 import os
 import time
 
@@ -11,7 +11,7 @@ import truth
 
 
 def sluggish(path):
-    """Loads an image; a name with `slow` in it is as if on a disk that has to spin up."""
+    """Loads an image; slowly if its name contains `slow`, as from a disk that has to spin up."""
     if "slow" in os.path.basename(path):
         time.sleep(2)
     return timed.loader(path)

@@ -1,4 +1,4 @@
-"""What the test programs share: arguments, a small model, and results that are the same in every run."""
+"""Shared by the test programs: arguments, a small model, and reproducible results."""
 import argparse
 import hashlib
 import multiprocessing
@@ -35,7 +35,7 @@ AS_WITH_A_GPU = {"is_available": True, "current_device": 0, "current_device_inde
 
 
 def pretend_a_gpu():
-    """PyTorch takes this machine for one with a GPU, and its own pin thread runs; there to pin is to copy."""
+    """Makes PyTorch believe that there is a GPU, so that its pin thread runs; pinning then only copies."""
     for module in (torch.cuda, getattr(torch, "accelerator", None)):
         for name, answer in AS_WITH_A_GPU.items():
             if hasattr(module, name):
@@ -66,7 +66,7 @@ def _update(digester, data):
 
 
 def show(number, batch, *more):
-    """One line a batch: what the same program prints in every run."""
+    """Prints a line for a batch, which is the same in every run of a program."""
     print(number, digest(batch), *more, flush=True)
 
 
@@ -76,7 +76,7 @@ def photographs(directory):
 
 
 class Net(nn.Module):
-    """As small as a model on photographs can be."""
+    """A minimal model for photographs."""
 
     def __init__(self, classes=8):
         super().__init__()

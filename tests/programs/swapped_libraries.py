@@ -1,4 +1,4 @@
-"""Workers whose training process has put another library where one was: each operation calls the one that is there.
+"""The training process replaces a library by another one; operations call the one that is loaded.
 
     swapped_libraries.py LIBRARIES
 
@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from runners.plain import Compose
 
-ROUNDS, SAMPLES = 10_000_000, 32  # of a call, of an epoch
+ROUNDS, SAMPLES = 10_000_000, 32  # rounds per call, samples per epoch
 
 
 def load(name):

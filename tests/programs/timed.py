@@ -1,6 +1,6 @@
 """torchvision's transforms of ImageNet training, a loader and a collate function that time themselves.
 
-The names are those of the originals: a tracer has to see the program as it would be without the clocks.
+They have the names of the originals, so that the tracer sees the program as without the measurements.
 """
 import torchvision.transforms as T
 from torch import nn
@@ -57,7 +57,7 @@ class Normalize(T.Normalize):
 
 
 class Module(nn.Module):
-    """A module that times its calls, PyTorch's part of them included."""
+    """A module that times its calls, including PyTorch's part of them."""
 
     def __call__(self, *inputs):
         start = now()

@@ -1,20 +1,20 @@
-"""What a test program measures about itself, independently of any tracer.
+"""A test program's measurements of itself, independent of any tracer.
 
-A program notes what it did with `log`; times are those of `now`, ns of one monotonic clock for all
-processes. Both are C functions, so that taking a time adds no Python frame to what is timed; and a string
-is no work for the garbage collector, which would else run just behind the end of what was timed.
+A program records events with `log`, and times with `now`: ns of one monotonic clock for all processes. Both
+are C functions, so that measuring adds no Python frame. Events are strings, which the garbage collector does
+not track; else it might run right after the measured call.
 
     op START END NAME       one call of one operation
-    load START END PATH     the same of the file loader
+    load START END PATH     one call of the file loader
     sample START END KEY    one call of the dataset; KEY: an index or a path
     samples START END LIST  one call for several samples
     fetch START END         one call of the fetcher; the samples before it made up the batch
     pin START END           one batch was pinned
     synchronize START END   training waited for the GPU
     raised KEY              an operation raised for this sample
-    native OP NAME CALLS BYTES [NS]  what a native entry point did inside an operation and those below it
+    native OP NAME CALLS BYTES [NS]  calls of a native entry point inside an operation and nested ones
 
-`watch` notes tuples of what the training process sees; loader is a name, and batch counts from 0:
+`watch` logs tuples of the training process's steps; loader is a name, and batch counts from 0:
 
     ("paths", list[, loader])                 the files of a dataset's samples, in order of index
     ("index", loader, epoch, keys)            the sampler's next batch, in order of batches
@@ -24,9 +24,9 @@ is no work for the garbage collector, which would else run just behind the end o
     ("consume", loader, epoch, batch, start, end)         _process_data
     ("next", loader, epoch, start, end)       next(iterator), as the training loop sees it
 
-`flush` writes it as a JSON line to the file PREFIX.<pid>, where `start(PREFIX)` was called, in this
-process or in its parent: in the training loop after each batch, in a worker when it ends. Without it
-nothing is written and no class of PyTorch is touched.
+`flush` writes the events as a JSON line to the file PREFIX.<pid>, if `start(PREFIX)` was called in this
+process or its parent: in the training loop after each batch, in a worker at its end. Without `start`, nothing
+is written and PyTorch's classes are not changed.
 """
 import collections
 import functools
@@ -40,14 +40,14 @@ import time
 now = time.perf_counter_ns
 _records = collections.deque()  # of all threads
 log = _records.append
-_flushing = threading.Lock()  # held by no other thread over a fork, so that the child can flush
+_flushing = threading.Lock()  # taken around a fork, so that the child can flush
 os.register_at_fork(before=_flushing.acquire, after_in_parent=_flushing.release, after_in_child=_flushing.release)
-_VARIABLE = "TRUTH_PREFIX"  # in the environment: spawned workers inherit it
+_VARIABLE = "TRUTH_PREFIX"  # an environment variable, which spawned workers inherit
 _starting = threading.local()  # .whose: (loader, epoch) while iter(loader) runs
 
 
 def start(prefix):
-    """Begins to write files PREFIX.<pid>; None: measures nothing."""
+    """Starts to measure and to write files PREFIX.<pid>. None: does nothing."""
     if prefix is None:
         return
     os.environ[_VARIABLE] = os.path.abspath(prefix)
@@ -61,10 +61,10 @@ def start(prefix):
 
 
 def _hold_threads_back():
-    """Lets other threads run only where this one waits or computes in C.
+    """Keeps Python from switching threads, except where this one waits or computes in C.
 
-    Python changes threads at the first instruction of a function: between the clock of a tracer, which
-    sees the call, and our own behind that instruction, a worker's feeder thread could run for ms.
+    Python switches threads at the first instruction of a function. A worker's feeder thread could then run
+    for some ms after the tracer, which sees the call, and before this program take their start times.
     """
     sys.setswitchinterval(60)
 
@@ -72,8 +72,7 @@ def _hold_threads_back():
 def flush():
     """Writes what was logged since the last call, in one write.
 
-    What one thread took is in the file before another takes what came after it: the file has each thread's
-    records in the order in which it logged them.
+    The lock is held until the events are written, so that the file has each thread's events in order.
     """
     prefix = os.environ.get(_VARIABLE)
     with _flushing:
@@ -92,7 +91,7 @@ def discard():
 
 
 def warm_up():
-    """For behind a sleep: others had the caches meanwhile, and the first time that is taken would take some µs."""
+    """Call this after a sleep: with cold caches, the first measurement would take some µs."""
     records = collections.deque()
     for _ in range(3):
         records.append(f"load {now()} {now()} ")
@@ -106,7 +105,7 @@ def watch(loader, name="train", epoch=0):
     _starting.whose = (name, epoch)
     begin = now()
     iterator = iter(loader)
-    del loader  # a `for` loop holds the iterator alone
+    del loader  # like a `for` loop, which keeps only the iterator
     log(("iter", name, epoch, begin, now()))
     iterator.truth = _starting.whose
     _starting.whose = None
@@ -128,7 +127,7 @@ def _whose(iterator):
 
 
 def _replace(owner, method):
-    """A decorator: puts the function in the method's place; it gets the original as its first argument."""
+    """A decorator: replaces the method by the function, whose first argument is the original method."""
 
     def install(function):
         original = getattr(owner, method)
@@ -156,9 +155,9 @@ def _watch_fetchers():
 
 
 def _watch_pinning():
-    """What the pin thread calls for each batch; it calls itself for what a batch holds.
+    """Times pin_memory(), which the pin thread calls for each batch, and which recurses into its parts.
 
-    What is no batch is pinned as well: a worker's answer to a new epoch, its note that it has no more.
+    It is also called for a worker's answer to a new epoch and for its end marker, which are left out.
     """
     from torch.utils.data._utils import pin_memory as module
 
@@ -215,7 +214,7 @@ def _watch_iterator(owner):
 
 
 def _delivered(iterator):
-    """The index of the batch that the iterator hands out: asked after the method that counted it."""
+    """The index of the batch that the iterator hands out; call it after the index was incremented."""
     if not hasattr(iterator, "_rcvd_idx"):
         return iterator.truth_single
     return iterator._rcvd_idx - 1 if getattr(iterator, "_in_order", True) else iterator.truth_last
@@ -226,7 +225,7 @@ def _in_worker(_):
     multiprocessing.util.Finalize(None, flush, exitpriority=1)
 
 
-# A forked process begins with the former, a spawned one with the import of this module.
+# The first line is for forked processes, the rest for spawned ones, which import this module.
 multiprocessing.util.register_after_fork(flush, _in_worker)
 if getattr(multiprocessing.current_process(), "_inheriting", False):
     _in_worker(flush)

@@ -1,4 +1,4 @@
-"""Training and validation at once: after every second training batch comes one of validation."""
+"""Training and validation at once: a validation batch follows every second training batch."""
 import torch
 from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
@@ -9,7 +9,7 @@ import truth
 
 
 def interleave(training, validation):
-    """Yields (name, batch): two of training, one of validation, until both have ended."""
+    """Yields (name, batch): two of training, then one of validation, until both have ended."""
     sources = [("train", iter(training)), ("train", None), ("validate", iter(validation))]
     sources[1] = sources[0]
     running = {"train", "validate"}

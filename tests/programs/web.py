@@ -1,4 +1,4 @@
-"""A small web server and what it answers to itself: threads, sockets, no PyTorch."""
+"""A small web server that answers its own requests: threads, sockets, no PyTorch."""
 import threading
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,4 +1,4 @@
-"""Datasets around datasets: a part, two put together, and a random split."""
+"""Datasets that wrap others: Subset, ConcatDataset and random_split."""
 import torch
 from torch.utils.data import ConcatDataset, DataLoader, Subset, random_split
 from torchvision.datasets import ImageFolder
@@ -19,7 +19,7 @@ def wrapped(dataset, kind):
 
 
 def paths(dataset):
-    """Of the files of a dataset's samples, in order."""
+    """The paths of a dataset's samples, in order."""
     if isinstance(dataset, ConcatDataset):
         return [path for part in dataset.datasets for path in paths(part)]
     if isinstance(dataset, Subset):

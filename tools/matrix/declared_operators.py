@@ -1,8 +1,8 @@
 """Copied into a virtual environment whose torchvision was built for CUDA and whose PyTorch was not.
 
-The wheel's native operators cannot be loaded there, and its Python half, which names some of them when it is
-imported, does not import. This declares them first, without an implementation: transforms and datasets, which use none
-of them, are the wheel's own and work.
+The wheel's native operators cannot be loaded there, and the import of its Python part fails, because it
+refers to some of them. This module declares them before, without an implementation. Transforms and datasets
+use none of them, so these work as in the wheel.
 """
 import sys
 
@@ -11,9 +11,9 @@ SCHEMAS = ("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
 
 
 class Declared:
-    """Finds no module; declares the operators when torchvision is looked for."""
+    """A finder that finds no module, but declares the operators when torchvision is imported."""
 
-    library = None  # operators go with it
+    library = None  # keeps the operators alive
 
     @classmethod
     def find_spec(cls, name, *_):

@@ -11,21 +11,21 @@ import interpreters
 
 DEBIAN = ["python3-torch", "python3-torchvision", "python3-pil", "python3-numpy", "python3-pytest", "python3-coverage"]
 COMPILER = ["g++", "python3-dev", "libtorch-dev"]  # torch.compile's default backend needs them
-# A mirror may be a snapshot, older than its own date allows; signatures are checked all the same.
+# A mirror may be a snapshot whose date has expired; signatures are still checked.
 APT = ["apt-get", "-qq", "-o", "Acquire::Check-Valid-Until=false"]
 OLDEST_OF_WHEELS = (3, 10)  # today's PyTorch needs it
-TORCH = ["torch==2.13.0+cpu", "torch"]  # the first that an index has: a small one, else what pip gives everyone (5 GB)
+TORCH = ["torch==2.13.0+cpu", "torch"]  # first choice: the small CPU build; then the default one (5 GB)
 WHEELS = ["torchvision", "pillow", "numpy", "albumentations", "opencv-python-headless", "timm", "datasets", "soundfile",
           "ipykernel", "flask", "coverage"]
 DECLARED = pathlib.Path(__file__).with_name("declared_operators.py")
 
 
 class Unavailable(Exception):
-    """Cannot be made here; says why and what would help."""
+    """An environment cannot be made; the message gives the reason and a remedy."""
 
 
 def told(*command, **options):
-    """Runs it; returns its output, or raises Unavailable with the last lines of it."""
+    """Runs a command; returns its output, or raises Unavailable with its last lines."""
     try:
         done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", **options)
@@ -96,7 +96,7 @@ class Wheels:
         raise Unavailable(f"{why}. Name an index that has PyTorch in PIP_EXTRA_INDEX_URL")
 
     def declare_operators(self):
-        """There is no torchvision for the CPU's PyTorch among the wheels: makes the one for CUDA importable."""
+        """Makes torchvision for CUDA importable, as there is no wheel of it for the CPU build of PyTorch."""
         if self.imports("torchvision"):
             return
         packages = pathlib.Path(told(self.python(None), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
@@ -115,7 +115,7 @@ class Wheels:
 
     @property
     def remark(self):
-        """What the table says of this environment."""
+        """The remark on this environment in the table."""
         path = self.directory / "remark"
         return path.read_text() if path.exists() else ""
 
@@ -148,14 +148,14 @@ class DebianRoot:
         (self.root / "lotus-made").touch()
 
     def mount(self, *paths):
-        """These directories of the machine, in the root under the same names; gone with our mount namespace."""
+        """Mounts these directories in the root under the same names. They vanish with our mount namespace."""
         for path in paths:
             target = pathlib.Path(f"{self.root}{path}")
             target.mkdir(parents=True, exist_ok=True)
             told("mount", "--rbind", path, target)
 
     def python(self, results):
-        """A script that runs the root's Python where it is called."""
+        """Writes a script that runs the root's Python in the working directory of the caller."""
         script = results / "python"
         script.write_text(f"#!/bin/sh\nexec chroot {self.root} /usr/bin/env -C \"$PWD\" /usr/bin/python3 \"$@\"\n")
         script.chmod(0o755)
@@ -163,7 +163,7 @@ class DebianRoot:
 
 
 def mirror():
-    """Where this machine's own packages come from; LOTUS_DEBIAN_MIRROR names another place."""
+    """The mirror of this machine's packages, or that of LOTUS_DEBIAN_MIRROR."""
     if "LOTUS_DEBIAN_MIRROR" in os.environ:
         return os.environ["LOTUS_DEBIAN_MIRROR"]
     targets = told("apt-get", "indextargets", "--format", "$(ORIGIN) $(REPO_URI)", "Created-By: Packages").splitlines()
@@ -174,7 +174,7 @@ def mirror():
 
 
 def all_places(directory):
-    """Every environment that there may be, in the table's order."""
+    """All possible environments, in the order of the table."""
     bases = {"3.11": "/usr/bin/python3"}
     supported = [numbers for numbers in interpreters.found() if OLDEST_OF_WHEELS <= numbers[:2] <= interpreters.NEWEST]
     if supported:

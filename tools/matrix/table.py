@@ -1,4 +1,4 @@
-"""What runs of the matrix found: kept file by file, shown as a table in Markdown."""
+"""Results of the matrix: kept for each file of tests, shown as a Markdown table."""
 import collections
 import json
 import re
@@ -26,14 +26,14 @@ SECOND = "at the second try"
 
 
 def second(case, again):
-    """A Case that failed, after it ran again."""
+    """The Case of a test that failed and then ran again."""
     return Case(case.name, "passed", SECOND) if again is not None and again.state == "passed" else case
 
 
 class Row:
     """One environment: `versions` by package, None where it cannot be imported; `cases` of pytest.
 
-    `files`: how many of how many files of tests ran, in words; `reason`: what else there is to say.
+    `files`: number of files of tests that ran, as "N of M"; `reason`: further remarks.
     """
 
     def __init__(self, title, versions, cases, reason="", files=""):
@@ -44,7 +44,7 @@ class Row:
 
     @property
     def why(self):
-        """Why tests were skipped or failed; why there is no such environment here."""
+        """Why tests were skipped or failed, or why the environment is missing."""
         reasons = collections.Counter(case.reason for case in self.cases if case.state == "skipped")
         words = [f"{shortened(reason)} ({count})" for reason, count in reasons.most_common()]
         if tried := sum(case.reason == SECOND for case in self.cases):
@@ -80,7 +80,7 @@ def read_cases(path):
 
 
 class Kept:
-    """What the last run of each file of tests found in one environment; `build` says of which liblotus.so."""
+    """Results of the last run of each file of tests in an environment; `build` identifies liblotus.so."""
 
     def __init__(self, directory, build):
         self.directory, self.build = directory, build
@@ -92,7 +92,7 @@ class Kept:
         self._path("versions").write_text(json.dumps({"title": title, "versions": versions}))
 
     def cases(self, names):
-        """(Cases of these files, those that never ran, those that ran with another build)."""
+        """(Cases of these files, files that never ran, files that ran with another build)."""
         cases, missing, older = [], [], []
         for name in names:
             if not self._path(name).exists():
@@ -105,7 +105,7 @@ class Kept:
         return cases, missing, older
 
     def row(self, names, remark=""):
-        """The Row of all that is known of these files; None: there is nothing."""
+        """The Row of all results of these files; None if there are none."""
         cases, missing, older = self.cases(names)
         if not cases or not self._path("versions").exists():
             return None
@@ -119,7 +119,7 @@ class Kept:
 
 
 def by_interpreter(cases, title, note=""):
-    """Rows of test_interpreters.py: one for each CPython, by the version in the tests' names."""
+    """Rows of test_interpreters.py: one for each CPython version in the tests' names."""
     rows = collections.defaultdict(list)
     for case in cases:
         if match := re.search(r"\[(3\.[0-9.]+)", case.name):

@@ -11,9 +11,9 @@
 
 namespace lotus::analyzer {
 
-// An actor computes or sleeps, one at a time. As under Linux, a thread that computes is on one core and
-// shares it evenly with the other threads there: of three threads on two cores, one runs at full speed and
-// two at half of it. A thread stays on its core unless another one has fewer threads; a core that loses
+// An actor either computes or sleeps. As under Linux, a thread that computes is on one core and shares it
+// evenly with the other threads there: of three threads on two cores, one runs at full speed and two at half
+// of it. A thread stays on its core unless another one has fewer threads; a core that loses
 // threads takes one from the fullest. Sleeping costs nothing. More than 16 cores are put into groups, and the
 // threads of a group share its cores freely, since with so many cores a thread nearly always finds a free
 // one.
@@ -21,7 +21,7 @@ class Machine {
  public:
   using Actor = std::uint32_t;
 
-  // `cores` > 0; 1.5: one thread alone runs at full speed, two at three quarters of it.
+  // `cores` > 0. With 1.5 cores one thread runs at full speed, and each of two at three quarters of it.
   explicit Machine(double cores)
       : cores_(cores), most_(std::clamp<double>(std::floor(cores), 1, kMostGroups)) {}
 
@@ -42,8 +42,8 @@ class Machine {
   void wake_at(Actor actor, double time) { timers_.push({time > now_ ? time : now_, order_++, actor, 0}); }
   void sleep(Actor actor, double ns) { wake_at(actor, now_ + ns); }
 
-  // Advances to the next time when an actor is done and returns the actor; none: all are idle. Of several at
-  // the same time, one that computed comes first, then the one that began first.
+  // Advances to the next time at which an actor is done, and returns the actor; nullopt if all are idle. Of
+  // several actors at the same time, those that computed come first, then those that began earlier.
   std::optional<Actor> next() {
     while (true) {
       const auto group = std::max_element(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
@@ -68,25 +68,25 @@ class Machine {
   static constexpr double kNever = 1e300;
   static constexpr double kMostGroups = 16;
   struct Entry {
-    double when;  // timers: the time; jobs: the value of Group::served then
+    double when;  // the time (timers) or the value of Group::served (jobs) at which the actor is done
     std::uint64_t order;
     Actor actor;
     double threads;
 
-    bool operator<(const Entry& other) const {  // for the queue: the least comes first
+    bool operator<(const Entry& other) const {  // reversed, since the standard heap takes the greatest first
       return when != other.when ? when > other.when : order > other.order;
     }
   };
   struct Group {
     std::vector<Entry> jobs{};
-    double threads = 0;                 // of all jobs
-    double served = 0;                  // ns of CPU time of a thread that had always computed here
-    double at = 0;                      // time of `served`
-    Entry first_done{kNever, 0, 0, 0};  // in time
+    double threads = 0;                 // sum over all jobs
+    double served = 0;                  // CPU time in ns that a thread would have got here since time 0
+    double at = 0;                      // the time of the last update of `served`
+    Entry first_done{kNever, 0, 0, 0};  // the job that ends first; its `when` is a time
   };
   struct Home {
-    std::uint32_t shares = 0;  // parts of the actor's computation that are not done
-    std::size_t group = 0;     // group of the part that began last
+    std::uint32_t shares = 0;  // unfinished parts of the actor's computation
+    std::size_t group = 0;     // the group of the part that began last
   };
 
   static bool emptier(const Group& a, const Group& b) { return a.threads < b.threads; }
@@ -116,7 +116,7 @@ class Machine {
     group.first_done.when = now_ + (first->when - group.served) / rate(group);
   }
 
-  // `job.when`: the CPU time that it needs.
+  // `job.when`: the CPU time that the job needs.
   void start(Entry job, Group& group) const {
     serve(group);
     job.when += group.served;
@@ -125,7 +125,7 @@ class Machine {
     look_ahead(group);
   }
 
-  // Sets `when` to the CPU time that the job still needs.
+  // Removes a job from its group; its `when` becomes the CPU time that it still needs.
   Entry take(Group& group, std::vector<Entry>::iterator job) const {
     serve(group);
     Entry taken = *job;
@@ -149,7 +149,7 @@ class Machine {
   double cores_, most_;
   double now_ = 0;
   std::uint64_t order_ = 0;
-  std::vector<Group> groups_;  // those that have been in use
+  std::vector<Group> groups_;  // groups that were used so far
   std::vector<Home> homes_;    // by actor
   std::priority_queue<Entry> timers_;
 };

@@ -125,7 +125,7 @@ struct QualityFinding {
 };
 
 struct Findings {
-  // The share of computing in the time of fetches. None: no fetch was measured.
+  // The share of computing in the time of fetches. None if no fetch was measured.
   std::optional<double> fetch_cpu_share() const {
     return fetch_cpu_wall > 0 ? std::optional(fetch_cpu / fetch_cpu_wall) : std::nullopt;
   }
@@ -165,10 +165,11 @@ struct Findings {
   std::vector<Recording> recordings;  // one a loader, longest waited for first
 };
 
-// The CPU time of each batch is measured, but that of only some calls of an operation. The CPU time of
-// batches that is left after the measured classes of calls is divided among all other time. This matters
-// where programs compete for the cores: the longest calls are those that lost their core, and few of them are
-// measured. None: no batch was measured.
+// The share of computing in the calls that resemble no measured call of their operation, and in the time
+// outside operations. CPU time is measured for each batch, but only for some calls of an operation. The
+// estimates for calls that resemble measured ones are subtracted from the CPU time of the batches; the
+// remainder, divided by the remaining time, is this share. It matters on a busy machine, where the longest
+// calls are those that lost their core, of which few are measured. None if no batch was measured.
 std::optional<double> find_unmeasured_share(const Findings& findings);
 // CPU seconds of an op, estimated from the measured calls; none: nothing was measured anywhere.
 std::optional<double> cpu_of(const OpFinding& op, const Findings& findings);

@@ -41,7 +41,8 @@ void read_line(std::istringstream& words, const std::string& what, GdbStop& stop
   if (words.fail()) throw std::runtime_error("gdb's script wrote an unusable line of " + what);
 }
 
-// What must be added to the file's virtual addresses; empty if the mapping is not of a loaded segment.
+// The load bias: the offset from the file's virtual addresses to the mapped ones. Empty if the mapping is not
+// of a loaded segment.
 std::optional<std::uint64_t> bias_of(const GdbStop::Mapping& mapping, const collector::ElfFile& file) {
   Elf64_Ehdr header;
   std::memcpy(&header, file.image().data(), sizeof header);

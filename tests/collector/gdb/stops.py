@@ -1,10 +1,10 @@
-"""Sourced by gdb: runs the program and writes, at each SIGPROF, its registers, stack, mappings and gdb's own backtrace.
+"""Sourced by gdb: at each SIGPROF of the program, writes its registers, stack, mappings and gdb's backtrace.
 
-One line each, in the file that LOTUS_STOPS names:
+The output, in the file that LOTUS_STOPS names, consists of lines in this form:
 
     stop
     registers 17 × hex      DWARF's numbers 0 to 16
-    stack address hex       the bytes from there upwards: the red zone's, then from the stack pointer on
+    stack address hex       bytes upwards from that address: the red zone, then the stack from its pointer on
     map start end offset path
     frame pc
 """
@@ -44,7 +44,7 @@ def write_stop(out):
             print(f"stack {begin:x}", stack.tobytes().hex(), file=out)
         if "x" in flags and path.startswith("/"):
             print(f"map {start:x} {end:x} {offset:x}", path, file=out)
-    # Neither inlined calls nor those that gdb infers between a caller and whom it jumped to at its end have a frame.
+    # Inlined calls have no frame, nor have the tail calls that gdb infers between a caller and a callee.
     while frame is not None:
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             print(f"frame {frame.pc():x}", file=out)

@@ -1,4 +1,4 @@
-"""Works in native code of one library after the other while a CPU timer ticks; its debugger stops at the ticks."""
+"""Runs native code of one library after the other; a debugger stops it at each tick of a CPU timer."""
 import io
 import signal
 import time

@@ -37,7 +37,7 @@ int with_lambda(int value) {
   return deepest(value) + 1;
 }
 
-// Not exported: once symbols are stripped nothing tells its name.
+// Not exported: once symbols are stripped, its name is known from no table.
 [[gnu::noinline]] static int hidden(int value) {
   for (int i = 0; i < 10; ++i) {
     asm volatile("" ::: "memory");

@@ -1,4 +1,4 @@
-// A library made from library.cpp by the compiler and binutils, and what those say of it.
+// A library compiled from library.cpp, with its symbols and names according to binutils.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace lotus::test {
 
-// What a shell command writes; throws std::runtime_error with it if the command fails.
+// The output of a shell command; if the command fails, throws a std::runtime_error that contains it.
 std::string output_of(const std::string& command);
 
 struct Extent {
   std::uint64_t begin = 0, end = 0;
 };
 
-// `nm -S`: functions by their name, mangled; `options`: further ones.
+// The functions that `nm -S` lists, by mangled name. `options`: further options of nm.
 std::map<std::string, Extent> functions_in(const std::string& file, const std::string& options = "");
 
 // Names of a file's addresses as the collector finds them.
@@ -27,7 +27,7 @@ class NamedFile {
   explicit NamedFile(const std::string& path);
 
   std::vector<collector::NamedFrame> frames(std::uint64_t address);
-  // Innermost first, "inner < outer".
+  // The names at an address, innermost first: "inner < outer".
   std::string names(std::uint64_t address);
   NameSource source(std::uint64_t address) { return frames(address).at(0).function.source; }
 
@@ -38,11 +38,11 @@ class NamedFile {
   collector::Symbols symbols_;
 };
 
-// The compiled library in a directory of its own.
+// The compiled library, in its own directory.
 struct Library {
   TemporaryDirectory place;
   std::string path = place / "libshapes.so";
-  std::map<std::string, Extent> functions;  // with local ones, from before anything was stripped
+  std::map<std::string, Extent> functions;  // with local functions: listed before symbols were stripped
 
   Library();
 };

@@ -22,7 +22,7 @@ constexpr int kLongestWait = 50'000;  // ms; less than the time limit of every t
 
 int code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
-// What each thread of a process waits in, for those who look for the reason.
+// The system call in which each thread of a process waits, for the error message.
 std::string where_it_is(pid_t pid) {
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task/";
   std::string text;
@@ -36,10 +36,10 @@ std::string where_it_is(pid_t pid) {
   return text;
 }
 
-// The wait status of a child that ends. One that does not within the time is killed, and the test says so.
+// Waits for a child's end and returns its wait status. After kLongestWait kills the child and throws.
 int reap(pid_t child) {
   pollfd ended{static_cast<int>(syscall(SYS_pidfd_open, child, 0)), POLLIN, 0};
-  // Without a descriptor to look with (some tests leave none) there is no limit.
+  // If no descriptor is left, as in some tests, the wait has no limit.
   const bool late = ended.fd >= 0 && poll(&ended, 1, kLongestWait) == 0;
   if (ended.fd >= 0) close(ended.fd);
   const std::string where = late ? where_it_is(child) : "";
@@ -102,9 +102,9 @@ CollectorProgram::~CollectorProgram() {
 
 void CollectorProgram::signal(int number) const {
 #if defined(LOTUS_SANITIZED)
-  // GCC 12's thread sanitizer keeps signals that it has to deliver later in a record that it makes at the
-  // first blocking call. A signal at that moment makes a second record, which is then forgotten, and the
-  // signal with it.
+  // GCC 12's thread sanitizer keeps delayed signals in a record that it makes at the first blocking call. A
+  // signal that arrives meanwhile makes a second record, which gets lost with its signal. So wait until the
+  // collector blocks.
   const std::string waits = std::to_string(SYS_ppoll) + " ";
   eventually([&] { return read_text("/proc/" + std::to_string(pid_) + "/syscall").starts_with(waits); });
 #endif

@@ -1,4 +1,4 @@
-// Runs the collector: as a library in this process, or the program as a child.
+// Runs the collector as a library in this process, or the program as a child process.
 #pragma once
 
 #include <sys/types.h>
@@ -13,13 +13,14 @@ struct Outcome {
   std::string said;  // its diagnostics
 };
 
-// Drains the segments of `directory` in this process. `fallback`: for traces that cannot be written.
+// Drains the segments of `directory` in this process. `fallback`: directory for traces that cannot be written
+// to their own path.
 Outcome drain(const std::string& directory, const std::string& fallback = "/nonexistent");
 
-// The program lotus-collector as a child. Diagnostics go to a file.
+// The program lotus-collector as a child process. Its diagnostics go to the file `log`.
 class CollectorProgram {
  public:
-  // `arguments` without the program; `environment`: "NAME=value" in addition to ours.
+  // `arguments`: without the program's name. `environment`: "NAME=value", added to this process's.
   CollectorProgram(const std::vector<std::string>& arguments, const std::string& log,
                    const std::vector<std::string>& environment = {});
   ~CollectorProgram();  // kills it if it still runs
@@ -41,7 +42,7 @@ class CollectorProgram {
 // Runs `body` in a forked child that then leaves by _exit(0) without any clean-up. Returns its pid.
 template <class Body>
 pid_t in_child(Body body);
-int wait_for(pid_t child);  // exit code, 128 + signal
+int wait_for(pid_t child);  // returns the exit code, or 128 + signal
 
 pid_t fork_or_throw();
 [[noreturn]] void leave_child(int code);

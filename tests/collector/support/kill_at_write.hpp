@@ -1,4 +1,4 @@
-// Kills the collector at an exact place: when it enters or leaves a system call that writes a trace.
+// Kills the collector at an exact point: when it enters or leaves a system call that writes a trace.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace lotus::test {
 
 enum class KilledAt : std::uint8_t {
-  entry,  // nothing of the write has happened
-  exit,   // the bytes are in the file, and nobody has been told
+  entry,  // before the write
+  exit,   // the bytes are in the file, and the collector has done nothing further
 };
 
 // Runs the program with `arguments` and kills it (SIGKILL) at its `nth` pwrite, from 1. Returns whether it
-// was killed; false: it ended before. Empty: its system calls cannot be traced here.
+// was killed, or had ended before. Empty: its system calls cannot be traced here.
 std::optional<bool> kill_at_write(const std::vector<std::string>& arguments, unsigned nth, KilledAt when);
 
 }  // namespace lotus::test

@@ -18,7 +18,7 @@ struct Place {
 
 class Reader {
  public:
-  // Names may stand anywhere; stacks, locations and binaries before their use.
+  // Names may be defined anywhere in the trace, but stacks, locations and binaries before their use.
   void read_names(const Record& record) {
     if (record.kind == Kind::function)
       functions_[field<Kind::function, "id">(record)] = {

@@ -22,11 +22,11 @@ struct Sample {
   std::uint64_t tid = 0, op = 0, flags = 0, weight = 0;
   std::vector<SampleFrame> frames;  // innermost first; inlined functions are frames too
 
-  // The names of the `count` innermost functions (of all, if there are less): "inner < outer".
+  // The names of up to `count` innermost functions: "inner < outer".
   std::string innermost(std::size_t count) const;
 };
 
-// All samples in file order. Throws std::runtime_error where one uses what no definition before it says.
+// All samples in file order. Throws std::runtime_error if one uses an id that is not defined before it.
 std::vector<Sample> read_samples(const Trace& trace);
 
 }  // namespace lotus::test

@@ -1,4 +1,4 @@
-// Makes segments as a traced process does, from the contract alone.
+// Makes segments like a traced process. Written from the contract alone, without liblotus.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct SegmentPlan {
 };
 
 std::uint64_t start_time_of(std::uint32_t pid);  // 0 if there is none
-// A pid and start time of a process that has ended.
+// The pid and start time of an ended process.
 std::pair<std::uint32_t, std::uint64_t> dead_process();
 
 class SegmentWriter {
@@ -42,7 +42,7 @@ class SegmentWriter {
   RingWriter writer(RingIndex index);
   const std::string& path() const { return path_; }
 
-  // A definition `op_def` with this id.
+  // Writes an `op_def` with this id; false if the ring is full.
   bool define(std::uint64_t id, std::string_view name, std::uint64_t ticks);
 
  private:
@@ -51,17 +51,17 @@ class SegmentWriter {
   SegmentHeader* header_ = nullptr;
 };
 
-// A thread that records `bytes` points whose count is a serial number, so that a reader can tell which
-// ones are there. Nothing is lost: with a full ring it waits.
+// A thread that records `bytes` points with a serial number as their count, so that a reader can identify
+// them. Waits while the ring is full, so nothing is lost.
 class ThreadWriter {
  public:
   ThreadWriter(SegmentWriter& segment, std::uint32_t slot, std::uint32_t stream);
 
   void record(std::uint64_t serial);
   void flush();
-  // As flush(), but stops between "record committed" and "used = 0", as a thread that is killed there.
+  // Like flush(), but stops between "record committed" and "used = 0", as if killed there.
   void flush_half();
-  // Hands on nothing more: a full ring counts as lost.
+  // Like flush(), but does not wait: with a full ring the records count as lost.
   bool try_flush();
 
   std::uint64_t next_ticks() { return ticks_ += 10; }
@@ -78,7 +78,7 @@ class ThreadWriter {
   std::uint64_t last_;
 };
 
-// The bytes of `serials` as records, each 10 ticks after the one before.
+// Encodes records with these serial numbers, each 10 ticks after the one before.
 std::vector<std::uint8_t> encode_serials(const std::vector<std::uint64_t>& serials);
 
 }  // namespace lotus::test

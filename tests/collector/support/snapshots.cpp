@@ -13,8 +13,7 @@
 namespace lotus::test {
 namespace {
 
-// What is mapped at `from`, as much as `copy` has room for; the kernel looks, so that sanitizers need not
-// know.
+// Copies up to copy.size() mapped bytes from `from`. Uses a system call, which sanitizers do not check.
 void copy_stack(std::uint64_t from, std::vector<std::uint8_t>& copy) {
   const iovec to{copy.data(), copy.size()};
   const iovec source{reinterpret_cast<void*>(from), copy.size()};
@@ -109,7 +108,7 @@ SnapshotParts snapshot_of(const ucontext_t& context, std::uint32_t max_bytes) {
 }
 
 SnapshotParts snapshot_here(std::uint32_t max_bytes) {
-  // The caller's registers as they are at its call of this.
+  // The caller's registers at the call of this function.
   ucontext_t context{};
   const auto* frame = static_cast<const std::uint64_t*>(__builtin_frame_address(0));
   getcontext(&context);

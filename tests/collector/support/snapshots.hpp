@@ -1,4 +1,5 @@
-// Takes stack snapshots of the calling thread and hands them on, as liblotus does, from the contract alone.
+// Takes stack snapshots of the calling thread and writes them to a segment like liblotus. Written from the
+// contract alone.
 #pragma once
 
 #include <ucontext.h>
@@ -14,27 +15,27 @@
 
 namespace lotus::test {
 
-// A snapshot before it is bytes; change what a test is about.
+// The parts of a snapshot before they are encoded; a test may change them.
 struct SnapshotParts {
   SnapshotHeader header{};
   std::vector<PythonFrame> python;
   std::vector<std::uint8_t> stack;
 
-  // Frames outside of this stack address are not the operation's; the stack is cut there.
+  // Sets the end of the operation's stack: outer frames are cut off.
   void end_at(const void* entry);
   std::vector<std::uint8_t> bytes() const;
 };
 
-// The calling function's snapshot: its frame is the innermost. At most `max_bytes` of the stack.
+// A snapshot whose innermost frame is the calling function's, with at most `max_bytes` of the stack.
 [[gnu::noinline]] SnapshotParts snapshot_here(std::uint32_t max_bytes = kMaxStackBytes);
-// Of what a signal interrupted.
+// A snapshot of the code that a signal interrupted.
 SnapshotParts snapshot_of(const ucontext_t& context, std::uint32_t max_bytes = kMaxStackBytes);
-// The same for a signal handler, without allocating: as much of the stack as `parts.stack` has room for.
+// The same for use in a signal handler: does not allocate, and fills `parts.stack` in its current size.
 void take_snapshot(const ucontext_t& context, SnapshotParts& parts);
 
 bool push_snapshot(SegmentWriter& segment, const std::vector<std::uint8_t>& bytes, std::uint64_t ticks);
 
-// One definition.
+// Writes one definition; false if the ring is full.
 template <Kind K, class... Values>
 bool push_definition(SegmentWriter& segment, std::uint64_t ticks, const Values&... values) {
   std::vector<std::uint8_t> bytes(encoded_bound<K>(values...));
@@ -47,7 +48,7 @@ bool push_definition(SegmentWriter& segment, std::uint64_t ticks, const Values&.
   return segment.writer(kDefinitionRing).push(record, bytes.data()).payload != nullptr;
 }
 
-// Defines what this process has loaded now and has not been defined before, and what is gone since.
+// Writes definitions of the modules that were loaded or unloaded since the last call.
 class ModuleTeller {
  public:
   void tell(SegmentWriter& segment, std::uint64_t ticks);

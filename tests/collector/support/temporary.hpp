@@ -1,4 +1,4 @@
-// A directory of its own for each test case, and small file helpers.
+// A temporary directory for each test case, and small file helpers.
 #pragma once
 
 #include <cstdint>

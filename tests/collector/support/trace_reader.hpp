@@ -1,4 +1,4 @@
-// Reads trace files for the tests, strictly: independent of lotus-analyze and of the collector's code.
+// A strict reader of trace files, independent of the code of lotus-analyze and of the collector.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,12 @@ struct Trace {
   std::map<std::uint32_t, std::vector<std::uint64_t>> definitions() const;
 };
 
-// A file that is still being written may end in a half frame: then `problem` says so and all whole
-// frames are there.
+// Reads a trace. A file that is still being written may end within a frame: then `problem` says so, and the
+// result has all complete frames.
 Trace read_trace(const std::string& path);
 
-// Checks what every closed trace must fulfil (schema first, process frames before their chunks, index
-// complete and right, trailer's numbers); returns the first thing that is wrong.
+// Checks the invariants of a closed trace (schema first, process frames before their chunks, complete and
+// correct index, trailer's numbers); returns a description of the first violation.
 std::string what_is_wrong(const Trace& trace);
 
 // 1, 2, … n

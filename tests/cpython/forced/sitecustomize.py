@@ -1,4 +1,4 @@
-"""Makes every Python with this directory in its path one that is traced: a batch is made before its program begins."""
+"""Makes a batch before the program begins, so that every Python with this directory in its path records."""
 from torch.utils.data import DataLoader
 
 list(DataLoader([1, 2], num_workers=0))

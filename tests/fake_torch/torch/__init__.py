@@ -11,4 +11,4 @@ __all__ = ["multiprocessing", "nn", "utils", "set_num_threads"]
 
 
 def set_num_threads(number):
-    """There are none."""
+    """Ignored: the stand-in has no threads."""

@@ -14,7 +14,7 @@ def closing(index):
 
 
 def close_all():
-    work.settle()  # multiprocessing's threads and objects would complain
+    work.settle()  # or threads and objects of multiprocessing would fail
     os.closerange(3, 65536)
 
 

@@ -1,4 +1,4 @@
-"""A thread that is older than `import torch`, and borrows its stack pointer for other ends in the middle of a sample.
+"""A thread that is older than `import torch`, and during a sample uses its stack pointer for other purposes.
 
     early_thread.py DIRECTORY     with libhostile.so
 """

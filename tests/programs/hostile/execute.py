@@ -1,4 +1,4 @@
-"""Becomes itself anew by exec, with all signals blocked and CPU time just used, and a shell at last."""
+"""Executes itself by exec, with all signals blocked and CPU time just used; finally executes a shell."""
 import os
 import signal
 import sys

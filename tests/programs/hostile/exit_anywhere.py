@@ -1,4 +1,4 @@
-"""Leaves by os._exit: from children inside samples, from threads, and at last from inside an operation."""
+"""Exits by os._exit: in children inside samples, in threads, and finally inside an operation."""
 import os
 import threading
 

@@ -1,7 +1,7 @@
-"""faulthandler: tracebacks on demand, by a timer while a sample is made, by a signal, and of the crash at the end.
+"""faulthandler: tracebacks on demand, by a timer during a sample, by a signal, and of the crash at the end.
 
-Its timer's thread reads the other threads' frames without a lock; in CPython 3.11 it crashes where one of them calls or
-returns meanwhile. So it goes off while the only other thread waits for just that.
+The timer's thread reads the frames of other threads without a lock. In CPython 3.11 it crashes if one of them
+calls or returns meanwhile, so here the only other thread waits for the traceback.
 """
 import faulthandler
 import os

@@ -1,4 +1,4 @@
-"""A thread forks while another one is inside a call that is counted, and a third inside an operation."""
+"""A thread forks while another one is inside a counted call, and a third one inside an operation."""
 import os
 import sys
 import threading
@@ -18,7 +18,7 @@ def fork_and_release(wake):
 
 
 def held(index):
-    """Reads from a pipe that only a child of another thread writes to."""
+    """Reads from a pipe to which only a child process of another thread writes."""
     readable, wake = os.pipe()
     children = []
     thread = threading.Thread(target=lambda: children.append(fork_and_release(wake)))

@@ -1,4 +1,4 @@
-"""Pipelines in greenlets, which leave each other in the middle of samples and go on later, on one C stack."""
+"""Pipelines in greenlets, which switch in the middle of samples and continue later, on one C stack."""
 import os
 import sys
 
@@ -33,7 +33,7 @@ def main():
         for each in list(waiting):
             turns += 1
             (lambda: each.switch())() if turns % 2 else each.switch()
-            os.close(os.open(sys.executable, os.O_RDONLY))  # in no sample, though one was left open
+            os.close(os.open(sys.executable, os.O_RDONLY))  # belongs to no sample, although one is open
             if turns % 3 == 0:
                 depth(50)
             if each.dead:

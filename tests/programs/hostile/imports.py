@@ -1,4 +1,4 @@
-"""Names of modules that are no text, and audit events that lie."""
+"""Module names that are not text, and forged audit events."""
 import sys
 
 import work

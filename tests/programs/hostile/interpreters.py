@@ -1,4 +1,4 @@
-"""Subinterpreters that run pipelines of their own, before and after the main interpreter has begun with its."""
+"""Subinterpreters that run pipelines of their own, before and after the main interpreter starts one."""
 import sys
 
 import _xxsubinterpreters as interpreters

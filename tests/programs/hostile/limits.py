@@ -1,4 +1,4 @@
-"""Limits of file size, descriptors, memory and stack that are set before and between epochs."""
+"""Sets limits of file size, descriptors, memory and stack before and between epochs."""
 import resource
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""A thread that asks the loader what is loaded, and takes the interpreter's lock for each answer, as threadpoolctl does."""
+"""A thread lists the loaded libraries, taking the interpreter's lock for each, as threadpoolctl does."""
 import ctypes
 import threading
 
@@ -24,7 +24,7 @@ def ask():
 
 thread = threading.Thread(target=ask)
 thread.start()
-for number in range(6):  # without workers: they would be forked while the loader's list is locked
+for number in range(6):  # no workers: a fork may happen while the loader's list is locked
     work.epoch(workers=0, name=f"beside it {number}")
 ended.set()
 thread.join()

@@ -1,8 +1,8 @@
-"""What a sampler must survive, many times over, inside samples; each case is a function below.
+"""Does what may break a sampler, many times inside samples; each case is a function below.
 
     many.py CASE COUNT DIRECTORY     with libhostile.so, its plugin, and libcaller1.so (tests/programs/native)
 
-Prints sums that come out wrong if anything does.
+Prints sums that are wrong if anything fails.
 """
 import ctypes
 import os
@@ -20,7 +20,7 @@ def library(name):
 
 
 def forks(count):
-    """Children that compute something while they are sampled, and answer by their exit codes."""
+    """Child processes that compute while they are sampled, and answer by their exit codes."""
     answers = 0
     for number in range(count):
         child = os.fork()
@@ -31,7 +31,7 @@ def forks(count):
 
 
 def loads(count):
-    """A library that is loaded, called and unloaded, beside a thread that does the same."""
+    """Loads, calls and unloads a library, beside a thread that does the same."""
     native = library("libhostile.so")
     answers = []
 
@@ -56,7 +56,7 @@ def depth(levels):
 
 
 def recursion(count):
-    """50,000 frames, and 900 in a new thread with little stack."""
+    """Recursion of 50,000 frames, and of 900 in a new thread with a small stack."""
     sys.setrecursionlimit(60_000)
     total = 0
     for _ in range(count):
@@ -70,7 +70,7 @@ def recursion(count):
 
 
 def signals(count):
-    """Two interval timers of 5,000 signals a second each, whose handlers do file I/O; 1 ms of work for each count."""
+    """Two interval timers, each with 5,000 signals per second and file I/O in its handler; 1 ms per count."""
     native = library("libhostile.so")
     assert native.handle_signals(200) == 0
     answers = sum(native.burn_ms(1) for _ in range(count))

@@ -1,4 +1,4 @@
-"""Traps that are written in C; each case is a function below.
+"""Cases that are written in C; each is a function below.
 
     native.py CASE DIRECTORY     with libhostile.so, and plugins/libplugin.so that it finds by its RUNPATH
 """
@@ -40,14 +40,14 @@ def handlers():
 
 
 def cancelled():
-    """Threads in C that are cancelled while they wait in a counted call, and between two of them."""
+    """C threads that are cancelled inside a counted call, and between two such calls."""
     native = library()
     work.epoch(lambda index: native.cancel_threads(25) + index, workers=0, name="cancelled")
     work.epoch(lambda index: native.cancel_threads(25) + index, workers=2, name="in workers")
 
 
 def cancelled_python():
-    """Threads that make batches and are cancelled wherever they are; the rest of the program goes on."""
+    """Threads that are cancelled at random times while they make batches; the rest of the program goes on."""
     native = library()
     native.cancel.argtypes = [ctypes.c_ulong]
     made = []
@@ -68,7 +68,7 @@ def cancelled_python():
 
 
 def evaluator():
-    """A frame evaluator of the program's own: put over the tracer's, taken away, and left in the end."""
+    """Installs a frame evaluator above the tracer's, removes it, and finally leaves it installed."""
     native = library(kind=ctypes.PyDLL)
     for name in ("PyInterpreterState_Get", "_PyInterpreterState_GetEvalFrameFunc", "_PyInterpreterState_SetEvalFrameFunc",
                  "_PyEval_EvalFrameDefault"):
@@ -90,7 +90,7 @@ def evaluator():
 
 
 def deep_binding():
-    """A library that calls libc's own functions, past every preloaded one."""
+    """A library that is bound deeply calls libc's functions directly, not preloaded ones."""
     native = library(os.RTLD_DEEPBIND | os.RTLD_LOCAL)
     assert native.handle_signals(200) == 0
     work.epoch(lambda index: index + (native.burn_ms(10) + native.bytes_of(b"/proc/self/stat") > 0), workers=0, name="deep")
@@ -101,14 +101,14 @@ def deep_binding():
 
 
 def run_path():
-    """A library that loads another by its own RUNPATH, again and again."""
+    """A library repeatedly loads another one by its own RUNPATH."""
     native = library()
     work.epoch(lambda index: native.ask_plugin(index), workers=0, name="RUNPATH")
     work.epoch(lambda index: native.ask_plugin(index), workers=2, name="in workers")
 
 
 def borrowed_stack():
-    """Code whose stack pointer points into a buffer while it works: no signal may write there."""
+    """Code whose stack pointer points into a buffer while it computes: signals must not write there."""
     native = library()
     work.epoch(lambda index: native.borrow_stack(50) + index, workers=0, name="changed")
     print("its own", native.alternate_stack_is_its_own())
@@ -122,7 +122,7 @@ def borrowed_stack():
 
 
 def small_stack():
-    """A handler on an alternate stack that has no room for another signal's."""
+    """A handler on an alternate stack without room for a second handler."""
     native = library()
 
     def begin():

@@ -1,4 +1,4 @@
-"""sys.settrace and sys.setprofile, from the start and in the middle of operations: they see the same events."""
+"""sys.settrace and sys.setprofile, from the start and within operations: they see the same events."""
 import collections
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Leaves its namespaces: what it starts then is the first process of a new one.
+"""Leaves its namespaces: its next child is the first process of a new pid namespace.
 
     other_namespaces.py before|between     before or between epochs of its own
 """
@@ -28,7 +28,7 @@ def in_child(function):
         sys.stdout.flush()
         os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if code == NOT_PERMITTED:  # a user namespace in a chroot
+    if code == NOT_PERMITTED:  # user namespaces are not permitted in a chroot
         os._exit(code)
     print("child", code, flush=True)
 

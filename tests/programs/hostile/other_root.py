@@ -1,4 +1,4 @@
-"""Changes its root directory between two epochs, to one with nothing in it but what semaphores need."""
+"""Changes its root directory between two epochs, to one with nothing but the files for semaphores."""
 import os
 import sys
 

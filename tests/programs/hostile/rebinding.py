@@ -1,4 +1,4 @@
-"""Objects that let go of what they are being run from: a transform that makes its list anew, a generator its argument."""
+"""Objects that are released while they run: a transform replaces its list, a generator its argument."""
 import random
 
 from torch.utils.data import DataLoader, IterableDataset
@@ -22,7 +22,7 @@ class Pick:
 
     def __call__(self, value):
         self.chosen = [Add(random.randrange(100)) for _ in range(random.randrange(1, 9))]
-        kept = [[None] * length for length in range(1, 12)]  # takes the memory that has just become free
+        kept = [[None] * length for length in range(1, 12)]  # reuses the memory that was just freed
         for operation in self.chosen:
             value = operation(value)
         return value + 0 * len(kept)

@@ -1,4 +1,4 @@
-"""Recursion inside operations: 50,000 frames, up to the limit, and in threads with little stack."""
+"""Recursion inside operations: 50,000 frames, up to the limit, and in threads with small stacks."""
 import sys
 import threading
 
@@ -27,7 +27,7 @@ def to_the_limit(index):
 
 
 def in_thread(stack):
-    """A thread's own frames are hooked, too, but not part of the sample."""
+    """Recursion in a new thread, whose frames pass the evaluator but are not part of the sample."""
 
     def recurse(index):
         answers = []
@@ -42,7 +42,7 @@ def in_thread(stack):
 
 
 def pipeline_in_thread(stack):
-    """A whole pipeline on little stack, recursion in its operations."""
+    """A whole pipeline on a small stack, with recursion in its operations."""
     previous = threading.stack_size(stack)
     thread = threading.Thread(target=work.epoch, args=(lambda _: depth(800),),
                               kwargs={"workers": 0, "samples": 4, "name": f"on {stack} bytes"})
@@ -55,7 +55,7 @@ def main():
     for workers in (0, 1):
         work.epoch(deep, workers=workers, samples=2, name="deep")
         work.epoch(to_the_limit, workers=workers, samples=2, name="to the limit")
-    if sys.version_info >= (3, 11):  # before, recursion takes C stack without a tracer, too
+    if sys.version_info >= (3, 11):  # earlier versions take C stack for recursion even without a tracer
         for stack in (128, 256, 512):
             work.epoch(in_thread(stack * 1024), workers=0, samples=2, name=f"{stack} KiB")
             pipeline_in_thread(stack * 1024)

@@ -1,4 +1,4 @@
-"""Workers one after another that all have the same pid. To run in a pid namespace of its own."""
+"""Consecutive workers that all have the same pid. Must run in its own pid namespace."""
 import multiprocessing.popen_fork
 import os
 
@@ -9,7 +9,7 @@ WANTED = 4000
 
 
 class Popen(multiprocessing.popen_fork.Popen):
-    """Starts a process as number WANTED."""
+    """Starts a process with the pid WANTED."""
 
     def _launch(self, process):
         with open("/proc/sys/kernel/ns_last_pid", "w") as last:

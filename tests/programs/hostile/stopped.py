@@ -1,4 +1,4 @@
-"""Stopped and continued, the main process and its workers, while batches are made."""
+"""Stops and continues the main process and its workers while batches are made."""
 import os
 import signal
 import time
@@ -7,7 +7,7 @@ import work
 
 
 def stop_all(processes, times):
-    """From a child, which is not stopped itself."""
+    """Stops and continues the processes from a child, which is not stopped itself."""
     for _ in range(times):
         for process in processes:
             os.kill(process, signal.SIGSTOP)
@@ -19,7 +19,7 @@ def stop_all(processes, times):
 
 
 def stopping(index):
-    """Stops itself, and what makes it."""
+    """Has a child stop and continue this process and its parent."""
     child = os.fork()
     if child == 0:
         stop_all([os.getppid()], 2)

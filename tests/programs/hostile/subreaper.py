@@ -1,4 +1,4 @@
-"""Adopts what its children leave behind, and waits for all of its children."""
+"""Becomes the parent of its children's orphans, and waits for all its children."""
 import ctypes
 import os
 

@@ -1,4 +1,4 @@
-"""1,000 threads that live as long as a batch takes, eight at a time; and 1,000 that only use CPU time."""
+"""1,000 threads that make one batch each, eight at a time, and 1,000 that only use CPU time."""
 import sys
 import threading
 

@@ -1,4 +1,4 @@
-"""Writes over the memory in which its environment was, as programs do that change their title."""
+"""Overwrites the memory of its initial environment, as programs do that change their title."""
 import ctypes
 import os
 

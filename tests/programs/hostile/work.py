@@ -1,6 +1,6 @@
-"""The pipeline that runs around the traps: small, and with the same results in every run.
+"""The pipeline in the programs of this folder: small, and with the same results in every run.
 
-A program prints what it makes. Its last line, `fetches N`, says how many batches were made in its processes.
+A program prints its batches. Its last line, `fetches N`, is the number of batches made in its processes.
 """
 import gc
 import threading
@@ -28,14 +28,14 @@ class Scale:
 
 
 def burn(seconds):
-    """Uses CPU time, so that the timers of a thread's CPU clock go off."""
+    """Uses CPU time, so that timers of the thread's CPU clock expire."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         sum(range(500))
 
 
 class Items(Dataset):
-    """What `trap` makes of an index, if it is given; then through two operations."""
+    """Passes an index through `trap`, if given, and then through two operations."""
 
     def __init__(self, trap=None, samples=SAMPLES):
         self.trap = trap
@@ -58,19 +58,19 @@ batches = []
 
 
 def epoch(trap=None, workers=2, samples=SAMPLES, name="", show=print, **options):
-    """Goes once through a loader and shows each batch; keeps them."""
+    """Runs one epoch, and shows and keeps each batch."""
     for batch in DataLoader(Items(trap, samples), batch_size=BATCH, num_workers=workers, **options):
         show(name, *batch, flush=True)
         batches.append(batch)
 
 
 def settle():
-    """Waits until what the loaders used is gone: multiprocessing's threads go on for a moment."""
+    """Waits until the loaders' resources are gone: threads of multiprocessing end with a delay."""
     gc.collect()
     while threading.active_count() > 1:
         time.sleep(0.01)
 
 
 def end(more=0, times=1):
-    """`more`: batches that were made in other processes, which do not count here."""
+    """Prints the number of batches. `more`: those of other processes, which are not counted here."""
     print("fetches", times * len(batches) + more, flush=True)

@@ -1,6 +1,6 @@
-// A function that does AT_ITS_END (assembly; default: as many rounds as it is told) behind the instruction that takes its
-// caller's rbp off the stack. Its unwind entry still says, as GCC's do at a function's end, that rbp lies there: by then
-// below the stack pointer. Its caller's frame cannot be found without that rbp.
+// A function that runs AT_ITS_END (assembly; default: a loop of the given number of rounds) after it has
+// popped its caller's rbp. As at the end of GCC's functions, its unwind entry still says that rbp is on the
+// stack, which is now below the stack pointer. The frame of with_a_frame cannot be found without that rbp.
 #ifndef AT_ITS_END
 #define AT_ITS_END "1: dec %rdi; jnz 1b"
 #endif

@@ -1,4 +1,4 @@
-// A function that computes for some time, under the name FUNCTION: so that libraries of one layout differ by names.
+// A function named FUNCTION that computes for some time. Libraries made of it differ only in that name.
 long FUNCTION(long rounds) {
   long value = rounds;
   for (long i = 0; i < rounds; ++i) value = value * 6364136223846793005L + i;

@@ -1,5 +1,5 @@
-// A library that decodes with the libjpeg that it was linked with. Each function returns a number in which
-// that library's own has left its mark.
+// A library that decodes with the libjpeg to which it is linked. The numbers that its functions return show
+// which libjpeg was called.
 #include <unistd.h>
 
 #include "decoder.hpp"
@@ -19,9 +19,9 @@ int decode() {
   return sum;
 }
 
-// Reads an image of `lines` lines, each of which takes about `work_ns`, and does something else between two:
-// for `between_ns`, with `uneven` for a multiple of it. Returns the ns that the lines took; `calls`: how
-// many.
+// Reads an image of `lines` lines, each of which takes about `work_ns`. Between two lines does something else
+// for `between_ns`, or with `uneven` for 0 to 6 times as long. With `waits`, some calls return no line.
+// Returns the time of all calls in ns, and their number in `calls`.
 long long read_lines(unsigned lines, long long work_ns, long long between_ns, bool uneven, bool waits,
                      unsigned* calls) {
   decompressor image = make();
@@ -63,7 +63,7 @@ int fail_by_exception() {
   }
 }
 
-// Waits for a byte until it comes or the thread is cancelled.
+// Waits until a byte arrives or the thread is cancelled.
 long wait_for_byte(int file) {
   char byte = 0;
   return read(file, &byte, 1);

@@ -1,5 +1,5 @@
-// A stand-in for libjpeg, compiled several times: what its functions return says which library they are in.
-//   -DANSWER=N   that number
+// A stand-in for libjpeg, compiled several times. The return values of its functions identify the library.
+//   -DANSWER=N   the number of the library
 #include <time.h>
 
 #include <csetjmp>
@@ -28,7 +28,7 @@ long long now_ns() {
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// As in a photograph, most of the work of sixteen lines is done when the first of them is asked for.
+// As in a photograph, most of the work for sixteen lines is done at the call for the first of them.
 unsigned jpeg_read_scanlines(decompressor* image, void**, unsigned lines) {
   if (image->work_ns == 0) return 10 * ANSWER + lines;
   const long long begin = now_ns();

@@ -1,4 +1,5 @@
-// What of libjpeg's structures the stand-in has: what has a name of libjpeg's stands where it stands there.
+// The part of libjpeg's structures that the stand-in needs. Fields with names of libjpeg have the same
+// offsets.
 #pragma once
 
 #include <csetjmp>
@@ -10,12 +11,12 @@ struct manager {
 struct decompressor {
   void* err;
   manager* mem;
-  jmp_buf* jump;  // not null: reading the header fails by a longjmp
-  bool throws;    // starting fails by an exception of C++
-  bool waits;     // now and then a line is not there yet
+  jmp_buf* jump;  // not null: jpeg_read_header fails by a longjmp
+  bool throws;    // jpeg_start_decompress throws a C++ exception
+  bool waits;     // some calls of jpeg_read_scanlines return no line
   unsigned calls;
-  long long work_ns;   // of a line, 0: none
-  long long spent_ns;  // in jpeg_read_scanlines, by its own clock
+  long long work_ns;   // time per line, 0: none
+  long long spent_ns;  // measured in jpeg_read_scanlines
   char unused[140 - 48];
   unsigned output_height;
   char unused_too[168 - 144];

@@ -1,6 +1,6 @@
-/* Functions that burn CPU time, each measured by itself with the thread's CPU clock: who burnt how much is known.
+/* Functions that burn CPU time. Each call is measured with the thread's CPU clock, so true shares are known.
  *
- * Functions are known by a number, in the order of `functions` below. Compiled with LATE this is a second library
+ * Functions are identified by their index in `functions` below. Compiled with LATE this is a second library
  * with one function of its own.
  */
 #define _GNU_SOURCE
@@ -12,7 +12,7 @@
     unsigned long value = 1;                                          \
     for (long i = 0; i < rounds; ++i) {                               \
       value = value * 6364136223846793005UL + step;                   \
-      __asm__ volatile("" : "+r"(value)); /* every round is kept */   \
+      __asm__ volatile("" : "+r"(value)); /* keeps every round */    \
     }                                                                 \
   }
 
@@ -33,9 +33,9 @@ FUNCTION(burn_first, 1)
 FUNCTION(burn_shared, 3)
 FUNCTION(burn_second, 5)
 FUNCTION(burn_brief, 7)
-static FUNCTION(burn_pooled, 11) /* in no table of exported functions */
+static FUNCTION(burn_pooled, 11) /* not exported */
 
-/* Without unwind information, and with nothing in the frame pointer that leads to the caller. */
+/* Has no unwind information, and its frame pointer does not lead to the caller. */
 void burn_by_hand(long rounds);
 __asm__(
     ".text\n.p2align 4\n.globl burn_by_hand\n.type burn_by_hand, @function\nburn_by_hand:\n"
@@ -47,14 +47,14 @@ static void (*const functions[])(long) = {burn_first, burn_shared, burn_second, 
 
 #endif
 
-/* Calls a function; the CPU time in ns that it took. */
+/* Calls a function; returns its CPU time in ns. */
 long burn(int function, long rounds) {
   const long begin = cpu_ns();
   functions[function](rounds);
   return cpu_ns() - begin;
 }
 
-/* Calls `count` functions one after the other; adds the CPU time of each to its own number, in ns. */
+/* Calls `count` functions one after the other; adds the CPU time of each, in ns, to its own `spent`. */
 void burn_pieces(int count, const int *function, const long *rounds, long *spent) {
   long before = cpu_ns();
   for (int i = 0; i < count; ++i) {
@@ -72,7 +72,7 @@ static pthread_barrier_t begin_job, end_job;
 static struct {
   long rounds;
   long spent[HELPERS]; /* in burn_pooled */
-  long all[HELPERS];   /* by the thread */
+  long all[HELPERS];   /* of the thread, since its start */
 } job;
 
 static void *help(void *place) {
@@ -97,8 +97,8 @@ void start_pool(void) {
   }
 }
 
-/* burn_pooled in each helper, while the caller waits. spent: the CPU time in it, and of the helpers since their
- * last job, in ns; of all helpers together. */
+/* Runs burn_pooled in each helper while the caller waits. Sets spent[0] to the CPU time in burn_pooled, and
+ * spent[1] to the CPU time of the helpers since their last job: in ns, summed over all helpers. */
 void burn_in_pool(long rounds, long spent[2]) {
   long before = 0;
   for (int i = 0; i < HELPERS; ++i) before += job.all[i];

@@ -1,4 +1,4 @@
-// Preloaded: whoever asks for a thread's CPU time loses its core for a millisecond, as it may on a busy machine.
+// For LD_PRELOAD: a thread that reads a CPU clock loses its core for 1 ms, as it may on a busy machine.
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>

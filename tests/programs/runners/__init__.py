@@ -1,4 +1,4 @@
-"""Runners of transforms: a plain one, and some in the shape of libraries that are not installed here.
+"""Runners of transforms: a plain one, and some in the style of libraries that need not be installed.
 
-Modules of the latter have `build()`, which returns a callable that takes an image to a tensor.
+Modules of the latter have `build()`, which returns a callable that turns an image into a tensor.
 """

@@ -1,4 +1,4 @@
-"""In the shape of albumentations: keyword arguments, and a base class that calls apply()."""
+"""In the style of albumentations: keyword arguments, and a base class that calls apply()."""
 import random
 
 import numpy

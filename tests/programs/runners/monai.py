@@ -1,4 +1,4 @@
-"""In the shape of MONAI: a helper function loops for Compose, and another one calls each transform."""
+"""In the style of MONAI: a helper function loops for Compose, and another one calls each transform."""
 import numpy
 import torch
 

@@ -1,4 +1,4 @@
-"""A runner as most people write it, and as torchvision.transforms has it."""
+"""A runner in its usual form, like torchvision.transforms.Compose."""
 
 
 class Compose:

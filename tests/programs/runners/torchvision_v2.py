@@ -1,4 +1,4 @@
-"""In the shape of torchvision.transforms.v2: Compose and transforms are modules."""
+"""In the style of torchvision.transforms.v2: Compose and transforms are modules."""
 from torch import nn
 
 import timed
@@ -18,7 +18,7 @@ class Compose(nn.Module):
 
 
 class Transform(timed.Module):
-    """The base class: forward() takes the inputs apart and calls transform() for each."""
+    """The base class: forward() splits its inputs and calls transform() for each."""
 
     def forward(self, *inputs):
         outputs = [self.transform(item) for item in inputs]

@@ -1,4 +1,4 @@
-"""A dataset of the datasets library, in memory, with a transform that is called for a batch of rows at once."""
+"""An in-memory dataset of the datasets library, whose transform is called for a batch of rows."""
 import datasets
 import torch
 from torch.utils.data import DataLoader

@@ -1,4 +1,4 @@
-"""In the shape of MONAI's dictionary transforms: each takes a dictionary and works on some of its keys."""
+"""In the style of MONAI's dictionary transforms: each takes a dictionary and works on some of its keys."""
 import numpy
 import torch
 from PIL import Image

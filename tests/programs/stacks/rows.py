@@ -1,4 +1,4 @@
-"""In the shape of Hugging Face's datasets: a library's rows, with a transform of the program."""
+"""In the style of Hugging Face's datasets: a library's rows with the program's transform."""
 import pathlib
 import sys
 

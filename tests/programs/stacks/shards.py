@@ -1,4 +1,4 @@
-"""In the shape of WebDataset: shards of tar files, a chain of generators, batches made in the pipeline."""
+"""In the style of WebDataset: tar files as shards, a chain of generators, batches made in the pipeline."""
 import io
 import pathlib
 import random

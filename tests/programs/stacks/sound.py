@@ -1,4 +1,4 @@
-"""Sound files: read by soundfile where it is there, else by the standard library; then transforms of a list."""
+"""Sound files, read by soundfile if installed, else by the standard library; then a list of transforms."""
 import math
 import tempfile
 import wave

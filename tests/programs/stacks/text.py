@@ -15,7 +15,7 @@ def normalize(text):
 
 
 class Tokenizer:
-    """By the longest piece that the vocabulary has."""
+    """Splits text greedily into the longest pieces in the vocabulary."""
 
     def __init__(self, vocabulary):
         self.numbers = {piece: number for number, piece in enumerate(vocabulary, 1)}

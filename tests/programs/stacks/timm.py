@@ -14,7 +14,7 @@ def make(options):
     loader = timm.data.create_loader(dataset, input_size=(3, 96, 96), batch_size=8, is_training=True,
                                      num_workers=options.workers, use_prefetcher=False, color_jitter=0.4,
                                      auto_augment=None, persistent_workers=False)
-    for transform in dataset.transform.transforms:  # made by its configuration
+    for transform in dataset.transform.transforms:  # made by timm's configuration
         method = OPS.get(type(transform))
         if method is not None:
             transform.__class__ = timed(type(transform), method)

@@ -1,4 +1,4 @@
-"""The standard library's multiprocessing: a stand-in has no tensors that need shared memory."""
+"""The standard library's multiprocessing, because the stand-in has no tensors that need shared memory."""
 import multiprocessing
 from multiprocessing import *  # noqa: F401,F403
 

@@ -1,4 +1,4 @@
-// A program that has Python begin and end several times.
+// A program that starts and finalizes Python several times.
 //   embedding DIRECTORY TIMES     DIRECTORY: with work.py
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ int main(int count, char** words) {
              "sys.path.insert(0, '%s')\n"
              "import work\n"
              "work.epoch(workers=%d, name='life %d')\n"
-             "work.settle()\n"  // a daemon thread that outlives its Python may crash the next one
+             "work.settle()\n"  // a daemon thread that outlives this Python may crash the next one
              "work.end()\n",
              words[1], life % 2 * 2, life);
     Py_InitializeEx(life % 2);

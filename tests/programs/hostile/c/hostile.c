@@ -1,4 +1,4 @@
-// What native.py does to itself.
+// The native code of native.py and of other programs for test_hostile.py.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ int stop_signals(void) {
 
 int failed_in_handlers(void) { return failed; }
 
-// Ignores every real-time signal; returns how many had a handler before.
+// Sets every real-time signal to be ignored; returns how many had a handler before.
 int set_all_signals(void) {
   int used = 0;
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) {
@@ -92,7 +92,7 @@ static void* open_for_ever(void* argument) {
   return NULL;
 }
 
-// Returns how many threads ended otherwise than by being cancelled.
+// Returns how many threads did not end by cancellation.
 int cancel_threads(int count) {
   int wrong = 0;
   for (int i = 0; i < count; ++i) {
@@ -116,7 +116,7 @@ int cancel_threads(int count) {
 
 enum { BORROWED_BYTES = 64 * 1024, FILLED = 0x5a };
 
-// Uses CPU time with the stack pointer in the middle of a buffer on the heap, as oneDNN's matrix kernels do;
+// Uses CPU time with the stack pointer in the middle of a heap buffer, as oneDNN's matrix kernels do; returns
 // how many bytes of the buffer have changed.
 int borrow_stack(int ms) {
   unsigned char* buffer = malloc(BORROWED_BYTES);
@@ -162,7 +162,7 @@ int borrow_in_threads(int count) {
   return changed;
 }
 
-// Whether this thread has no alternate signal stack, can have one, sees it and can be without again.
+// Whether sigaltstack() works as without tracer: reports no stack, then the one that is set, then none.
 int alternate_stack_is_its_own(void) {
   static char memory[64 * 1024];
   stack_t mine = {.ss_sp = memory, .ss_size = sizeof memory}, none = {.ss_flags = SS_DISABLE}, seen;
@@ -187,7 +187,7 @@ static void on_own_stack(int signal) {
   } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < 3000000);
 }
 
-// Its mask as the program set it: empty.
+// Starts a timer whose handler runs on the small stack, with an empty signal mask.
 int handle_on_own_stack(void) {
   char* memory = mmap(NULL, kBelow + kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return -1;
@@ -199,7 +199,7 @@ int handle_on_own_stack(void) {
   return sigaltstack(&stack, NULL) | sigaction(SIGALRM, &action, NULL) | setitimer(ITIMER_REAL, &every, NULL);
 }
 
-// Bytes below the stack that were written to, and signals that the handler's mask holds.
+// Returns the number of bytes written below the small stack plus that of the signals in the handler's mask.
 int damaged_below_own_stack(void) {
   struct sigaction action;
   int damaged = 0;

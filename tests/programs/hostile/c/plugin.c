@@ -1,4 +1,4 @@
-// Found by the RUNPATH of libhostile.so only.
+// A library that only the RUNPATH of libhostile.so finds.
 #include <fcntl.h>
 #include <unistd.h>
 

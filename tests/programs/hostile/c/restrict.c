@@ -1,5 +1,5 @@
-// Runs a command as a strict container would: the kernel refuses (EPERM) what looks into other processes, counts
-// events of the hardware or loads programs into the kernel.
+// Runs a command as in a strict container: with EPERM for system calls that inspect other processes, count
+// hardware events or load programs into the kernel.
 //   restrict COMMAND…
 #include <errno.h>
 #include <linux/filter.h>

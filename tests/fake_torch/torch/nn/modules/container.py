@@ -2,7 +2,7 @@ from .module import Module
 
 
 class Sequential(Module):
-    """Gives each module what the one before it returned."""
+    """Calls the modules in turn, each with the result of the one before."""
 
     def __init__(self, *modules):
         self._modules = {str(place): module for place, module in enumerate(modules)}

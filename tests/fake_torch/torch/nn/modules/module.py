@@ -1,5 +1,5 @@
 class Module:
-    """Calls forward() by way of _call_impl(), as PyTorch's modules do."""
+    """Calls forward() through _call_impl(), as PyTorch's modules do."""
 
     def _call_impl(self, *args, **kwargs):
         return self.forward(*args, **kwargs)

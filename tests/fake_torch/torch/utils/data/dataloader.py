@@ -9,8 +9,8 @@ from . import _utils
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, _InfiniteConstantSampler
 
-# From PyTorch 2.6 on, _next_data counts `_rcvd_idx` before it calls _process_data, which did so before; and from 2.7 on
-# it also passes the worker.
+# From PyTorch 2.6 on, _next_data increments `_rcvd_idx` before it calls _process_data, which did so in
+# earlier versions. From 2.7 on, it also passes the worker.
 SHAPE = os.environ.get("LOADER_SHAPE", "1")
 COUNTS_BEFORE, PASSES_WORKER = SHAPE in ("2", "2.6"), SHAPE == "2"
 

@@ -22,7 +22,7 @@ class RandomSampler(SequentialSampler):
 
 
 class _InfiniteConstantSampler:
-    """What an iterable dataset is asked with: it does not listen."""
+    """Yields None for ever: iterable datasets ignore the index."""
 
     def __iter__(self):
         while True:

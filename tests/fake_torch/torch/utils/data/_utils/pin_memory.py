@@ -28,7 +28,7 @@ def _pin_memory_loop(in_queue, out_queue, device_id, done_event, device):
 
 
 def pin_memory(data, device=None):
-    """Copies, since there is no memory to pin."""
+    """Copies, because the stand-in has no memory to pin."""
     if isinstance(data, (list, tuple)):
         return type(data)(pin_memory(item, device) for item in data)
     return bytes(bytearray(data)) if isinstance(data, bytes) else data
