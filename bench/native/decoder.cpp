@@ -1,6 +1,7 @@
-// A libjpeg whose functions do nothing, and a loop that calls them as an image's reader does.
+// Functions of libjpeg and libwebp that do nothing, and loops that call them as an image's reader does.
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace {
@@ -18,11 +19,16 @@ struct Decompressor {
 extern "C" {
 int jpeg_read_header(Decompressor*, int) { return 1; }
 unsigned jpeg_read_scanlines(Decompressor*, void**, unsigned lines) { return lines; }
+int WebPDecode(const unsigned char*, std::size_t, void*) { return 0; }
 
 void read_lines(std::uint64_t count) {
   Decompressor image = {nullptr, &manager};
   jpeg_read_header(&image, 1);
   for (std::uint64_t i = 0; i < count; ++i) jpeg_read_scanlines(&image, nullptr, 1);
+}
+
+void decode_webp(std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) WebPDecode(nullptr, 0, nullptr);
 }
 
 void read_bytes(int file, std::uint64_t count) {

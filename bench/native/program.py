@@ -25,6 +25,7 @@ def negate(count):
 
 
 CASES = {"jpeg_read_scanlines": (lambda count: library.read_lines(ctypes.c_uint64(count)), 2_000_000),
+         "WebPDecode": (lambda count: library.decode_webp(ctypes.c_uint64(count)), 1_000_000),
          "pread of one byte": (lambda count: library.read_bytes(file.fileno(), ctypes.c_uint64(count)), 200_000),
          "zlib.decompress of one byte": (decompress, 100_000),
          "aten::neg of one number": (negate, 50_000)}

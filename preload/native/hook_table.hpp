@@ -98,7 +98,7 @@
   H(jpeg12_crop_scanline, libjpeg, 3, each)   \
   H(jpeg12_skip_scanlines, libjpeg, 2, each)
 
-// TurboJPEG; turbojpeg.cpp.
+// TurboJPEG; turbojpeg.cpp. Each call is timed, as `timed_each` of bindings.hpp does it.
 #define LOTUS_TURBOJPEG_HOOKS(H) \
   H(tjDecompressHeader, libturbojpeg, 5, decompresses)        \
   H(tjDecompressHeader2, libturbojpeg, 6, decompresses)       \
@@ -115,8 +115,13 @@
   H(tj3DecompressToYUV8, libturbojpeg, 5, decompresses)       \
   H(tj3DecompressToYUVPlanes8, libturbojpeg, 5, decompresses)
 
+// libwebp; webp.cpp. Each call is timed, likewise.
+#define LOTUS_WEBP_HOOKS(H) \
+  H(WebPDecode, libwebp, 3, decodes)
+
 // All of them.
 #define LOTUS_HOOKS(H)                                                   \
   LOTUS_FILE_HOOKS(H) LOTUS_SIGNAL_HOOKS(H) LOTUS_THREAD_HOOKS(H)        \
-  LOTUS_EXIT_HOOKS(H) LOTUS_JPEG_HOOKS(H) LOTUS_TURBOJPEG_HOOKS(H)
+  LOTUS_EXIT_HOOKS(H) LOTUS_JPEG_HOOKS(H) LOTUS_TURBOJPEG_HOOKS(H)       \
+  LOTUS_WEBP_HOOKS(H)
 // clang-format on

@@ -20,7 +20,8 @@ namespace lotus {
 // An integer or a pointer: all that the functions hooked here take and return.
 using Word = std::uintptr_t;
 
-enum class Library : std::uint8_t { libc, libjpeg, libturbojpeg };
+// Whose a function is. Those of libc are looked up once, at the start; the other names are labels.
+enum class Library : std::uint8_t { libc, libjpeg, libturbojpeg, libwebp };
 
 enum Hooked : std::uint32_t {
 #define LOTUS_HOOK(symbol, ...) hooked_##symbol,

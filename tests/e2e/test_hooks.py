@@ -88,7 +88,8 @@ def test_nothing_is_counted_outside_the_pipeline(run):
 def test_info_lists_them(run):
     listed = {(hook["name"], hook["library"]): hook for hook in run.trace.info["hooks"]}
     names = {name for name, _ in listed}
-    assert {"jpeg_read_scanlines", "ImagingCore.resize", "ImagingDecoder.decode", "read", "fread", "fromfile"} <= names
+    assert {"jpeg_read_scanlines", "WebPDecode", "ImagingCore.resize", "ImagingDecoder.decode", "read", "fread",
+            "fromfile"} <= names
     for name, total in native_reader.totals(run.native).items():
         rows = [hook for (other, _), hook in listed.items() if other == name]
         assert sum(hook["calls"] for hook in rows) == total.calls

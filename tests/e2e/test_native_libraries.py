@@ -56,6 +56,20 @@ def test_two_decoders(both):
                                            "tjDecompressHeader3": 100 * SAMPLES, "tjDecompress2": 100 * SAMPLES}
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_webp(both, workers):
+    entries = both("webp", workers)
+    assert calls(entries, "libdecoder1.so") == {"WebPDecode": 200 * SAMPLES}
+    assert calls(entries, "libdecoder2.so") == {"WebPDecode": 100 * SAMPLES}
+
+
+def test_functions_that_no_library_has(tracer):
+    """They return what their library returns on failure."""
+    code = "import ctypes; own = ctypes.CDLL(None); print(own.tjDecompress2(), own.WebPDecode())"
+    outcome, _ = tracer.run([harness.PYTHON, "-c", code])
+    assert (outcome.code, outcome.stdout) == (0, b"-1 4\n")
+
+
 def test_lines_take_what_the_decoder_says(pair, libraries):
     """Lines are timed in groups; between them the caller does little, or varying work, or waits."""
     run = pair("lines", harness.program("native_lines", "--libraries", libraries))

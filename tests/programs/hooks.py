@@ -23,8 +23,8 @@ scope = contextlib.nullcontext  # opens a scope of one of these names, for the p
 class Photographs(Dataset):
     """Image, array and tensor of each photograph; logs the calls of native functions."""
 
-    def __init__(self, paths, arrays):
-        self.paths, self.arrays = paths, arrays
+    def __init__(self, paths, arrays, webps):
+        self.paths, self.arrays, self.webps = paths, arrays, webps
 
     def __len__(self):
         return len(self.paths)
@@ -40,6 +40,11 @@ class Photographs(Dataset):
                             ("ImagingCore.crop", 1), ("ImagingCore.transpose", 1)):
             truth.log(f"native Photographs.load {name} {calls} 0")
         return pixels
+
+    def webp(self, path):
+        size = Image.open(path).convert("L").size
+        truth.log("native Photographs.webp WebPDecode 1 0")
+        return size
 
     def read(self, path):
         descriptor = os.open(path, os.O_RDONLY)
@@ -70,6 +75,7 @@ class Photographs(Dataset):
         with scope("sample"):
             image = numpy.asarray(self.load(self.paths[index])).copy()
             size = self.read(self.paths[index])
+            self.webp(self.webps[index % len(self.webps)])
             tensor = self.tensor(self.array(self.arrays[index % len(self.arrays)]))
             return torch.from_numpy(image), size, tensor
 
@@ -112,12 +118,14 @@ def main():
     global scope
     options = support.arguments(__doc__, arrays=None, profile=None)
     paths = support.photographs(options.data)
-    arrays = []
+    arrays, webps = [], []
     for number in range(4):
         arrays.append(os.path.join(options.arrays, f"{number}.f32"))
         numpy.arange(1000, dtype=numpy.float32).tofile(arrays[-1])
+        webps.append(os.path.join(options.arrays, f"{number}.webp"))
+        Image.new("RGB", (64, 48), (number, 0, 99)).save(webps[-1])
     Image.open(paths[0]).load()  # so that Pillow's imports happen here
-    loader = DataLoader(Photographs(paths, arrays), batch_size=options.batch_size, num_workers=options.workers,
+    loader = DataLoader(Photographs(paths, arrays, webps), batch_size=options.batch_size, num_workers=options.workers,
                         multiprocessing_context=options.start_method, collate_fn=collate)
     with contextlib.ExitStack() as stack:
         if options.profile:

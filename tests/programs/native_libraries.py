@@ -46,6 +46,13 @@ def failing(_):
 
 
 @case
+def webp(_):
+    """Images of two libwebp, by turns."""
+    first, second = caller(1), caller(2)
+    return [(first.decode_webp(), first.decode_webp(), second.decode_webp()) for _ in range(100)][-1]
+
+
+@case
 def coming_and_going(_):
     """Libraries that are loaded and unloaded by turns, at the same addresses."""
     answers = set()

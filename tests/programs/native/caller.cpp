@@ -45,6 +45,8 @@ int decode_with_turbojpeg() {
   return 100 * colors + tjDecompress2(nullptr, nullptr, 0, nullptr, width, 0, height, 0, 7);
 }
 
+int decode_webp() { return WebPDecode(nullptr, 7, nullptr); }
+
 int fail_by_longjmp() {
   decompressor image = make();
   jmp_buf target;

@@ -1,4 +1,5 @@
-// A stand-in for libjpeg, compiled several times. The return values of its functions identify the library.
+// A stand-in for libjpeg, TurboJPEG and libwebp, compiled several times. The return values of its functions
+// identify the library.
 //   -DANSWER=N   the number of the library
 #include <time.h>
 
@@ -41,6 +42,8 @@ unsigned jpeg_read_scanlines(decompressor* image, void**, unsigned lines) {
   image->spent_ns += now_ns() - begin;
   return read ? 1 : 0;
 }
+
+int WebPDecode(const unsigned char*, std::size_t size, void*) { return 10 * ANSWER + static_cast<int>(size); }
 
 int tjDecompress2(void*, const unsigned char*, unsigned long, unsigned char*, int, int, int, int, int flags) {
   return 10 * ANSWER + flags;

@@ -30,6 +30,7 @@ int jpeg_read_header(decompressor*, int);
 int jpeg_start_decompress(decompressor*);
 unsigned jpeg_read_scanlines(decompressor*, void**, unsigned);
 long long now_ns();
+int WebPDecode(const unsigned char*, std::size_t, void*);
 int tjDecompress2(void*, const unsigned char*, unsigned long, unsigned char*, int, int, int, int, int);
 int tjDecompressHeader3(void*, const unsigned char*, unsigned long, int*, int*, int*, int*);
 }
