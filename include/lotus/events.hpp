@@ -72,6 +72,8 @@ enum class Shape : std::uint8_t {
   ROW(no_operators,  42, point, "")                 /* in a fetch: PyTorch's operators are not counted in it */ \
   ROW(core_wait,     43, point, "ns:u:ns")          /* in a fetch: how long its thread could have run and waited \
                                                        for a core (run delay); not of short fetches */ \
+  ROW(python_calls,  44, point, "calls:u ns:u:ns")  /* calls of Python functions since the thread's last such record, \
+                                                       and what Lotus made them longer by, estimated */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions ---- */                                                                       \
@@ -90,6 +92,9 @@ enum class Shape : std::uint8_t {
   ROW(hook,          75, definition, "id:u name:s library:s")       /* a native entry point that is timed */ \
   ROW(rank,          76, definition, "rank:u world:u local:z")      /* of a distributed training run; local: among \
                                                        those of this machine, -1 unknown */         \
+  ROW(tracing_cost,  77, definition, "call_ps:u:ps inside_call_ps:u:ps start_ns:u:ns")  /* of Lotus in this process, \
+                                                       0 not known: a Python call outside of the pipeline and inside, \
+                                                       CPU time until all was ready to record */         \
   /* ---- definitions of an importer: what another tool said of the run ---- */                     \
   ROW(configuration, 80, definition, "name:s ranks:u")  /* of the run; ranks: GPUs or processes that train, 0 \
                                                        not known */                                 \

@@ -79,9 +79,9 @@ struct SegmentHeader {
   alignas(64) std::uint64_t lost_events;  // dropped, in total
   std::uint64_t lost_chunks;
   std::uint64_t lost_definitions;
-  std::uint64_t dropped_spans;   // without a free slot, or nested too deeply
-  std::uint64_t flush_ticks;     // time spent compressing and handing on chunks, for the overhead estimate
-  std::uint64_t off_reason;      // an OffReason, 0 while recording
+  std::uint64_t dropped_spans;  // without a free slot, or nested too deeply
+  std::uint64_t flush_ticks;  // time spent compressing chunks and taking snapshots, for the overhead estimate
+  std::uint64_t off_reason;   // an OffReason, 0 while recording
   std::uint64_t lost_snapshots;  // dropped for lack of room in the ring
   std::uint64_t life;            // a Life
 

@@ -91,7 +91,7 @@ void attach() {
   const char* problem = py::resolve();
   if (problem == nullptr) {
     choose_clock();
-    problem = install_evaluator(role_table());
+    problem = install_evaluator(role_table(), config.sampling.hz != 0);
   }
   if (problem != nullptr) {
     // The process that first met the problem tells; its descendants would only repeat it.

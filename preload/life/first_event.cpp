@@ -9,6 +9,7 @@
 #include "life/config.hpp"
 #include "life/describe.hpp"
 #include "life/session.hpp"
+#include "python/call_costs.hpp"
 #include "record/recorder.hpp"
 #include "sampling/sampler.hpp"
 #include "system/files.hpp"
@@ -52,7 +53,10 @@ bool make_first_segment(char* reason) {
   }
 }
 
+constinit std::uint64_t begun_at_cpu_ns = 0;
+
 bool begin_recording() {
+  begun_at_cpu_ns = cpu_ns();
   if (!find_session()) {
     switch_off(OffReason::none, session.remark);
     return false;
@@ -69,6 +73,7 @@ bool begin_recording() {
 void describe_and_sample() {
   describe_process();
   start_sampler();
+  define<Kind::tracing_cost>(call_costs.outside_ps, call_costs.inside_ps, cpu_ns() - begun_at_cpu_ns);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "pipeline/known_operations.hpp"
 #include "pipeline/operation_names.hpp"
 #include "pipeline/runners.hpp"
+#include "python/call_costs.hpp"
 #include "python/code_names.hpp"
 #include "python/frame_handlers.hpp"
 #include "python/objects.hpp"
@@ -49,6 +50,7 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
     const ContextScope scope(context);
     result = call.run();
   }
+  tell_calls_before_end();
   const std::uint64_t end = ticks_now();
   if (span.depth != Span::kNone) close_at(span, how_left(result), end);
   if (span.generation == process.generation) {
@@ -308,6 +310,7 @@ py::Object* run_sample(Call& call, std::int64_t index) {
   // A generator that ran off its end returns None: nothing was made.
   if (result != nullptr && (call.info->traits & kGenerator) != 0 && py::is_none(result))
     kind = Kind::leave_empty;
+  tell_calls_before_end();
   leave(span, kind);
   if (span.generation == process.generation && !python_thread.unbalanced &&
       python_thread.context != nullptr && python_thread.context->kind == Context::Kind::fetch) {

@@ -7,6 +7,7 @@
 #include "pipeline/handlers.hpp"
 #include "pipeline/pauses.hpp"
 #include "pipeline/roles_worker.hpp"
+#include "python/call_costs.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
 #include "record/setting.hpp"
@@ -97,6 +98,7 @@ py::Object* iterator_next(Call& call) {
   const Kind left = how_left(result);
   leave(span, left);
   if (span.generation == process.generation) {
+    tell_calls_outside();
     if (result == nullptr && left != Kind::leave_error && iterator->id == id) note_exhausted(*iterator);
     if (Thread* thread = current_thread()) result != nullptr ? end_batch(*thread) : rest(*thread);
   }

@@ -9,6 +9,7 @@
 #include "pipeline/operation_names.hpp"
 #include "pipeline/pauses.hpp"
 #include "pipeline/pipeline.hpp"
+#include "python/call_costs.hpp"
 #include "python/objects.hpp"
 #include "python/python_thread.hpp"
 #include "record/recorder.hpp"
@@ -118,8 +119,10 @@ py::Object* fetch(Call& call) {
   }
   if (result != nullptr) close_native_collate(context, current_thread());
   if (span.generation == process.generation) core_wait.end();
+  tell_calls_before_end();
   leave(span, how_left(result));
   if (span.generation == process.generation && python_thread.context == nullptr) {
+    tell_calls_outside();
     if (Thread* thread = current_thread()) end_batch(*thread);
   }
   return result;

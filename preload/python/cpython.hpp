@@ -66,6 +66,10 @@ using Ssize = std::ptrdiff_t;
   F(Object*, PyMethod_Self, nullptr, (Object*))                                                    \
   F(Object*, PyImport_GetModuleDict, nullptr, ())                                                  \
   F(Object*, PyDict_GetItemString, nullptr, (Object*, const char*))                                \
+  F(Object*, Py_CompileString, nullptr, (const char*, const char*, int))                           \
+  F(Object*, PyEval_EvalCode, nullptr, (Object*, Object*, Object*))                                \
+  F(Object*, PyDict_New, nullptr, ())                                                              \
+  F(Object*, PySys_GetObject, nullptr, (const char*))                                              \
   F(const char*, Py_GetVersion, nullptr, ())
 
 // Data symbols. D(name)

@@ -1,6 +1,7 @@
 #include "python/evaluator.hpp"
 
 #include "python/call.hpp"
+#include "python/call_costs.hpp"
 #include "python/classify.hpp"
 #include "python/code_names.hpp"
 #include "python/context.hpp"
@@ -150,14 +151,21 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
   py::Object* code = py::code_of(frame);
   if (const Context* context = python_thread.context;
       context != nullptr && throwing == 0 && is_current(*context)) {
-    if (calls_operations(*context)) return evaluate_called(state, frame, code);
+    ++python_thread.calls_inside;
     if (const KnownCall known = known_calls.find_at_once(code); known.plays_no_role_in(*context)) [[likely]]
       return evaluate_other(state, frame, known);
-    return evaluate_met(state, frame, code);
+    return calls_operations(*context) ? evaluate_called(state, frame, code)
+                                      : evaluate_met(state, frame, code);
   }
+  ++python_thread.calls_outside;
   if (extras != Extras::direct) [[unlikely]]
     return evaluate_through_api(state, frame, throwing);
   return evaluate_known(state, frame, throwing, code, py::extra_of(code, extra_index));
+}
+
+void use_evaluator(bool ours) {
+  py::api._PyInterpreterState_SetEvalFrameFunc(py::api.PyInterpreterState_Get(),
+                                               ours ? evaluate : evaluate_next);
 }
 
 }  // namespace
@@ -172,7 +180,7 @@ CodeInfo* info_of(py::Object* code) {
   return static_cast<CodeInfo*>(extra);
 }
 
-const char* install_evaluator(std::span<const Role> roles) {
+const char* install_evaluator(std::span<const Role> roles, bool sampled) {
   if (!intern_names()) return "out of memory";
   py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();
   evaluate_next = py::api._PyInterpreterState_GetEvalFrameFunc(interpreter);
@@ -181,7 +189,7 @@ const char* install_evaluator(std::span<const Role> roles) {
   extra_index = py::api.PyUnstable_Eval_RequestCodeExtraIndex(release_code_info);
   if (extra_index < 0) return "no free slot for data on code objects";
   use_roles(roles);
-  py::api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
+  measure_call_costs(use_evaluator, sampled);
   return nullptr;
 }
 

@@ -67,14 +67,16 @@ class KnownCalls {
   static std::uint8_t places_of(const CodeInfo& info) {
     using At = Context::Kind;
     if (info.role != nullptr) return 0;
-    const bool always = (info.traits & (kTransparent | kIgnored)) != 0;
     const bool no_runner = info.runner == Verdict::no;
-    const bool no_item = (info.traits & kTransparent) != 0 && (info.traits & kGetItem) == 0 && !info.called;
+    const bool transparent = (info.traits & kTransparent) != 0;
+    const bool ignored =
+        (info.traits & kIgnored) != 0;  // and what it calls, too, where operations are called
     std::uint8_t places = Context::place_of(At::opaque);
-    if (always || no_runner) places |= Context::place_of(At::op);
-    if (always || (no_runner && info.holder == Verdict::no && !info.called))
+    if (transparent || ignored || no_runner) places |= Context::place_of(At::op);
+    if (transparent || ignored || (no_runner && info.holder == Verdict::no && !info.called))
       places |= Context::place_of(At::first_frame);
-    if (no_item) places |= Context::place_of(At::sample) | Context::place_of(At::runner);
+    if (transparent && (info.traits & kGetItem) == 0 && !info.called) places |= Context::place_of(At::sample);
+    if (!ignored && !info.called) places |= Context::place_of(At::runner);
     return places;
   }
   static std::uint64_t key(const py::Object* code) { return reinterpret_cast<std::uintptr_t>(code) >> 4; }

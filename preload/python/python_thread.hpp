@@ -16,10 +16,12 @@ struct alignas(64) PythonThread {
   Context* context{};
   std::uint64_t context_serial{};  // of `context`
   std::uint64_t serials{};
-  bool unbalanced{};          // see mark_unbalanced()
-  const PythonCall* calls{};  // inside the pipeline, innermost first
-  bool in_sample{};           // a sample is being made, …
-  bool path_known{};          // … and its file is known
+  const PythonCall* calls{};      // inside the pipeline, innermost first
+  std::uint32_t calls_inside{};   // calls that the evaluator has seen inside the pipeline and …
+  std::uint32_t calls_outside{};  // … outside since they were last recorded, see call_costs.hpp
+  bool unbalanced{};              // see mark_unbalanced()
+  bool in_sample{};               // a sample is being made, …
+  bool path_known{};              // … and its file is known
 };
 static_assert(sizeof(PythonThread) == 64);
 extern constinit thread_local PythonThread python_thread;

@@ -154,6 +154,7 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   if (room.call) call_collector(process.segment);
   const auto at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
   (subject.stream != 0 ? snapshot_at : snapshot_elsewhere_at) = at;
+  __atomic_fetch_add(&segment->flush_ticks, ticks_now() - record.base_ticks, __ATOMIC_RELAXED);
 }
 
 // The kind of timer that sent a signal; nullptr: somebody else did.

@@ -81,12 +81,16 @@ void FindingsCollector::fold_quality(const Reading& reading) {
     const double pairs =
         extent == reading.by_process.end() ? 0 : static_cast<double>(extent->second.records) / 2;
     quality.own_cost += pairs * static_cast<double>(process->pair_cost_ps) / 1000;
+    quality.own_cost += static_cast<double>(process->start_cost_ns);
     if (!process->end) continue;
     told += process->end->lost_events;
     quality.lost_definitions += process->end->lost_definitions;
     quality.dropped_spans += process->end->dropped_spans;
     quality.own_cost += static_cast<double>(trace_->clock.duration_ns(process->end->flush_ticks));
   }
+  quality.python_calls += reading.python_calls;
+  quality.python_call_ns += static_cast<double>(reading.python_call_ns);
+  quality.own_cost += static_cast<double>(reading.python_call_ns);
   quality.events += reading.whole.records;
   quality.lost_events += std::max(told, reading.lost_records);
   quality.gaps += reading.gaps;

@@ -44,6 +44,9 @@ struct NativeFinding {
   Bounds interval;                // 95 %
 };
 
+// A share of time from which on it is told that tracing took it, in percent.
+inline constexpr double kTellsOfTracingPercent = 2;
+
 struct OpFinding {
   Op op;
   Series wall;               // of each call, nested ops included
@@ -52,7 +55,12 @@ struct OpFinding {
   CpuTime cpu;               // of the same calls as `wall`
   std::uint64_t errors = 0;  // left by an exception
   std::uint64_t under_10ms = 0, under_100us = 0;
+  std::uint64_t python_calls = 0;  // in the same calls as `wall`; and what the tracer made …
+  double python_call_ns = 0;       // … them longer by, estimated
   NativeFinding native;
+
+  // What the tracer added to the calls' time, in percent of it.
+  double tracing_percent() const { return wall.sum() > 0 ? 100 * python_call_ns / wall.sum() : 0; }
 
   // CPU time in percent of the calls' time, at most 100; file access in percent of `self`.
   std::optional<double> cpu_percent(const Findings& findings) const;
@@ -116,8 +124,11 @@ struct QualityFinding {
   std::uint64_t gaps = 0, open_spans = 0;
   bool truncated = false, interrupted = false, calibrated = true;
   Damage damage;
-  double missing_loop = 0;        // gaps in training loops: not in the loops' length nor in the wait
-  double own_cost = 0, busy = 0;  // of the tracer; of the traced program while it loaded or trained
+  double missing_loop = 0;  // gaps in training loops: not in the loops' length nor in the wait
+  std::uint64_t python_calls = 0;
+  double python_call_ns = 0;  // what the tracer made them longer by, estimated
+  double own_cost = 0,
+         busy = 0;  // of the tracer, Python calls too; of the program while it loaded or trained
 
   std::optional<double> overhead_percent() const {
     return busy > 0 ? std::optional(100 * own_cost / busy) : std::nullopt;

@@ -6,6 +6,8 @@
 #include "answers/report/sections.hpp"
 #include "text/escape.hpp"
 #include "text/table.hpp"
+#include "text/units.hpp"
+#include "text/utf8.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -55,6 +57,18 @@ void add_op(Table& table, const OpFinding& op, const Findings& f) {
              bar_of(share)});
 }
 
+// Of operations that are much shorter without the tracer.
+std::string tracing_text(const Findings& f, const Terminal& terminal) {
+  std::string text;
+  for (const auto& op : f.ops) {
+    if (op.tracing_percent() < kTellsOfTracingPercent) continue;
+    const std::string line = fmt::format("{}: {} of its time is tracing, of {} Python calls", label_of(op, f),
+                                         human_percent(op.tracing_percent()), human_count(op.python_calls));
+    text += terminal.styled(Style::yellow, wrapped(line, terminal.width)) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string ops_text(const Findings& f, const Terminal& terminal) {
@@ -67,7 +81,7 @@ std::string ops_text(const Findings& f, const Terminal& terminal) {
   if (outside)
     table.add({"(outside ops)", "", "", "", "", "", "", "", "", "", "", cpu > 0 ? human_time(cpu * 1e9) : "",
                human_time(f.outside_ops), human_percent(*outside), bar_of(outside)});
-  return table.text(terminal);
+  return table.text(terminal) + tracing_text(f, terminal);
 }
 
 }  // namespace lotus::analyzer

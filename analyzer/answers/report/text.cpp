@@ -48,6 +48,21 @@ std::string context_text(const Findings& f, const Terminal& terminal) {
   return terminal.styled(Style::dim, wrapped(facts + hint, terminal.width)) + "\n";
 }
 
+// What the times below are too long by; empty where that is little.
+std::string tracing_text(const QualityFinding& quality, const Terminal& terminal) {
+  const double percent = quality.overhead_percent().value_or(0);
+  if (percent < kTellsOfTracingPercent) return {};
+  const bool calls = quality.python_call_ns > quality.own_cost / 2;
+  const std::string why =
+      calls
+          ? fmt::format("most of it by {} Python calls: without Lotus these are faster",
+                        human_count(quality.python_calls))
+          : std::string("LOTUS_SAMPLE_HZ=0 leaves out stack samples, LOTUS_TORCH_OPS=0 PyTorch's operators");
+  const std::string line =
+      fmt::format("Tracing took {} of the time measured, {}", human_percent(percent), why);
+  return terminal.styled(Style::yellow, wrapped(line, terminal.width)) + "\n";
+}
+
 std::string section(const Terminal& terminal, const std::string& title, const std::string& note,
                     const std::string& body) {
   if (body.empty()) return {};
@@ -61,6 +76,7 @@ std::string section(const Terminal& terminal, const std::string& title, const st
 std::string report_text(const Findings& findings, const Terminal& terminal) {
   const Verdict verdict = verdict_of(findings);
   std::string out = verdict_text(verdict, terminal) + context_text(findings, terminal);
+  out += tracing_text(findings.quality, terminal);
   out += section(terminal, "Cut short", "what ended processes were in: killed, crashed, out of memory?",
                  cut_short_text(findings, terminal));
   out +=

@@ -162,6 +162,9 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       target.threads[static_cast<std::uint32_t>(field<Kind::thread, "stream">(record))] = {
           field<Kind::thread, "tid">(record), std::string(field<Kind::thread, "name">(record))};
       return;
+    case Kind::tracing_cost:
+      target.start_cost_ns = field<Kind::tracing_cost, "start_ns">(record);
+      return;
     case Kind::op_def:
       return define_op(target, record);
     case Kind::loader:

@@ -118,7 +118,8 @@ struct Process {
   ClockPair created{};
   std::string python, program, arguments, directory, host, torch;
   std::uint64_t cores = 0;
-  std::uint64_t pair_cost_ps = 0;  // of one Enter/Leave pair of the tracer, picoseconds
+  std::uint64_t pair_cost_ps = 0;   // of one Enter/Leave pair of the tracer, picoseconds
+  std::uint64_t start_cost_ns = 0;  // CPU time of the tracer until it was ready to record
   std::optional<ProcessEndFrame> end;
   Ending ending = Ending::unknown;
   std::optional<WorkerOf> worker_of;
