@@ -2,7 +2,8 @@
 // the encoder's arity checks, the decoder, fields by name, `lotus-analyze dump` and the schema frame of a
 // trace file) is derived from these rows.
 //
-// A row is ROW(name, code, shape, fields). Codes are never reused. A new field is appended to its
+// A row is ROW(name, code, shape, fields). Codes are never reused: `next`, above each group, is the first one
+// that no version had; ends of spans take theirs from the spans'. A new field is appended to its
 // row's end; readers take the field list from the schema frame of the file they read, so a record
 // of a later version is decoded, and what is unknown in it is skipped.
 //
@@ -37,7 +38,7 @@ enum class Shape : std::uint8_t {
   ROW(leave_error,    2, leave, "")                 /* left by a Python exception */                \
   ROW(leave_empty,    3, leave, "")                 /* no sample was made, or what came is no batch */ \
   ROW(leave_lost,     4, leave, "")                 /* abandoned: C++ exception, longjmp */         \
-  /* ---- spans ---- */                                                                             \
+  /* ---- spans; next: 21 ---- */                                                                   \
   ROW(op,             5, enter, "def:u")            /* a callable of a pipeline; see op_def */      \
   ROW(sample,         6, enter, "index:z")          /* Dataset.__getitem__; -1 when not an int */   \
   ROW(samples,        7, enter, "count:u")          /* Dataset.__getitems__ */                      \
@@ -54,7 +55,7 @@ enum class Shape : std::uint8_t {
   ROW(consume,       18, enter, "iterator:u reset:u batch:u")  /* _process_data */                  \
   ROW(pin,           19, enter, "iterator:u reset:u batch:u")  /* copy to pinned memory */          \
   ROW(start_workers, 20, enter, "iterator:u")       /* the iterator's __init__ */                   \
-  /* ---- points ---- */                                                                            \
+  /* ---- points; next: 45 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -76,7 +77,7 @@ enum class Shape : std::uint8_t {
                                                        and what Lotus made them longer by, estimated */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
-  /* ---- definitions ---- */                                                                       \
+  /* ---- definitions of processes; next: 78 ---- */                                                \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
   ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
@@ -95,13 +96,13 @@ enum class Shape : std::uint8_t {
   ROW(tracing_cost,  77, definition, "call_ps:u:ps inside_call_ps:u:ps start_ns:u:ns")  /* of Lotus in this process, \
                                                        0 not known: a Python call outside of the pipeline and inside, \
                                                        CPU time until all was ready to record */         \
-  /* ---- definitions of an importer: what another tool said of the run ---- */                     \
+  /* ---- definitions of an importer: what another tool said of the run; next: 83 ---- */           \
   ROW(configuration, 80, definition, "name:s ranks:u")  /* of the run; ranks: GPUs or processes that train, 0 \
                                                        not known */                                 \
   ROW(mapped,        81, definition, "op:s function:s library:s")   /* this function runs in this operation */ \
   ROW(counter,       82, definition, "function:s library:s name:s value:s percent:u")  /* value: decimal text; \
                                                        percent 1: of the function's clockticks */    \
-  /* ---- definitions by the collector, for all processes (FrameHeader.process 0) ---- */          \
+  /* ---- definitions by the collector, for all processes (FrameHeader.process 0); next: 101 ---- */ \
   ROW(binary,        96, definition, "id:u path:s build_id:s")                                      \
   ROW(location,      97, definition, "id:u binary:u offset:u")      /* virtual address in the file; binary 0: \
                                                        a Python function */                         \

@@ -25,7 +25,7 @@ def found():
     else:
         paths = [*sorted(pathlib.Path.home().glob(".pyenv/versions/*/bin/python3")),
                  *sorted(pathlib.Path("/usr/local/bin").glob("python3.[0-9]*[0-9]")),
-                 *filter(None, (shutil.which(f"python3.{minor}") for minor in range(6, 16)))]
+                 *filter(None, (shutil.which(f"python3.{minor}") for minor in range(6, NEWEST[1] + 2)))]
     known = {}
     for path in map(str, paths):
         if "/shims/" not in path and (numbers := version(path)) is not None:

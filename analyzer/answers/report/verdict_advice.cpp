@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
+#include "answers/stats/core_wait.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
 
@@ -409,6 +411,7 @@ std::optional<Diagnosis> diagnosis_of(const Recording& recording) {
 const char* name_of(Cause cause) {
   static constexpr const char* kNames[] = {"training",    "balanced", "workers", "op",      "storage",
                                            "slow_worker", "startup",  "uneven",  "transfer"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(Cause::transfer) + 1, "a name for each cause");
   return kNames[static_cast<std::size_t>(cause)];
 }
 

@@ -14,12 +14,13 @@ namespace lotus::analyzer {
 inline constexpr double kInputBoundPercent = 15;   // waited this much or more
 inline constexpr double kComputeBoundPercent = 5;  // or this little
 
+// `transfer` stays the last one: name_of() counts on it.
 enum class Cause { training, balanced, workers, op, storage, slow_worker, startup, uneven, transfer };
 
 // One change and what it would achieve.
 struct Advice {
-  std::string
-      action;  // a word: none, workers, op, storage, slow_worker, in_order, prefetch, persistent, train_step
+  // A word: none, workers, op, storage, slow_worker, in_order, prefetch, persistent, transfer, train_step.
+  std::string action;
   std::string message;  // printable: the change and its gain
   std::string change;   // printable: the change in a few words
   Prediction prediction;
