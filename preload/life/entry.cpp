@@ -18,6 +18,7 @@
 #include "pipeline/operation_names.hpp"
 #include "pipeline/role_table.hpp"
 #include "python/audit_hook.hpp"
+#include "python/calibration.hpp"
 #include "python/code_names.hpp"
 #include "python/evaluator.hpp"
 #include "python/python_thread.hpp"
@@ -91,13 +92,14 @@ void attach() {
   const char* problem = py::resolve();
   if (problem == nullptr) {
     choose_clock();
-    problem = install_evaluator(role_table(), config.sampling.hz != 0);
+    problem = install_evaluator(role_table());
   }
   if (problem != nullptr) {
     // The process that first met the problem tells; its descendants would only repeat it.
     switch_off(OffReason::none, problem);
     return;
   }
+  measure_call_costs(config.sampling.hz != 0);
   pthread_atfork(hold_samples, resume_samples, in_forked_child);
   choose_torch_ops(config.torch_ops);
   want_samples(config.sampling);

@@ -19,11 +19,6 @@ struct CallCosts {
 };
 LOTUS_DIRECT extern constinit CallCosts call_costs;
 
-// Times calls of a small Python function without the evaluator and with it, half a millisecond. `use` makes
-// it the interpreter's, which it is in the end, or CPython's own. `sampled`: stack snapshots will be taken,
-// and calls inside a pipeline be named for them.
-void measure_call_costs(void (*use)(bool ours), bool sampled);
-
 // Calls below a span whose cost is not worth a record of its own.
 inline constexpr std::uint32_t kFewCalls = 64;
 

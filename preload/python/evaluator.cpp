@@ -1,7 +1,6 @@
 #include "python/evaluator.hpp"
 
 #include "python/call.hpp"
-#include "python/call_costs.hpp"
 #include "python/classify.hpp"
 #include "python/code_names.hpp"
 #include "python/context.hpp"
@@ -68,7 +67,6 @@ void set_extra(py::Object* code, void* extra) {
   Call call{state, frame, 0, code, extra == kPlain ? nullptr : static_cast<CodeInfo*>(extra)};
   if (call.info != nullptr && call.info->role != nullptr) return call.info->role->handler(call);
   if (context == nullptr) return call.run();
-  if (context->kind == Context::Kind::opaque && !snapshots_on) return call.run();
   if (call.info == nullptr) call.info = info_of(code);
   if (call.info == nullptr) return call.run();
   if (snapshots_on) return in_sampled_pipeline(call);
@@ -163,12 +161,12 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
   return evaluate_known(state, frame, throwing, code, py::extra_of(code, extra_index));
 }
 
+}  // namespace
+
 void use_evaluator(bool ours) {
   py::api._PyInterpreterState_SetEvalFrameFunc(py::api.PyInterpreterState_Get(),
                                                ours ? evaluate : evaluate_next);
 }
-
-}  // namespace
 
 CodeInfo* info_of(py::Object* code) {
   void* known = extra_of(code);
@@ -180,7 +178,7 @@ CodeInfo* info_of(py::Object* code) {
   return static_cast<CodeInfo*>(extra);
 }
 
-const char* install_evaluator(std::span<const Role> roles, bool sampled) {
+const char* install_evaluator(std::span<const Role> roles) {
   if (!intern_names()) return "out of memory";
   py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();
   evaluate_next = py::api._PyInterpreterState_GetEvalFrameFunc(interpreter);
@@ -189,7 +187,7 @@ const char* install_evaluator(std::span<const Role> roles, bool sampled) {
   extra_index = py::api.PyUnstable_Eval_RequestCodeExtraIndex(release_code_info);
   if (extra_index < 0) return "no free slot for data on code objects";
   use_roles(roles);
-  measure_call_costs(use_evaluator, sampled);
+  use_evaluator(true);
   return nullptr;
 }
 

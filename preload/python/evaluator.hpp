@@ -24,9 +24,12 @@
 
 namespace lotus {
 
-// Makes this library the interpreter's frame evaluator, with these functions' roles (not copied). `sampled`:
-// stack snapshots will be taken. Returns nullptr, or why not.
-const char* install_evaluator(std::span<const Role> roles, bool sampled);
+// Makes this library the interpreter's frame evaluator, with these functions' roles (not copied). Returns
+// nullptr, or why not.
+const char* install_evaluator(std::span<const Role> roles);
+
+// Once installed: evaluates frames by it, or by CPython's own evaluator.
+void use_evaluator(bool ours);
 
 // The info of a code object, made if need be; nullptr when there is no room for one more.
 CodeInfo* info_of(py::Object* code);
