@@ -41,6 +41,14 @@ void note_called(py::Object* callable) {
   known_calls.clear();
 }
 
+std::uint64_t call_version(py::Object* callable) {
+  const bool is_method = py::is_exactly(callable, py::api.PyMethod_Type);
+  py::Object* function = is_method ? py::api.PyMethod_Function(callable) : callable;
+  if (py::is_exactly(function, py::api.PyFunction_Type))
+    return reinterpret_cast<std::uintptr_t>(py::api.PyFunction_GetCode(function));
+  return py::type_version(py::type_of(function));
+}
+
 bool runs(py::Object* callable, const Call& call, py::Object* first) {
   if (py::is_exactly(callable, py::api.PyFunction_Type))
     return py::api.PyFunction_GetCode(callable) == call.code;

@@ -11,6 +11,9 @@ bool is_partial(py::Object* callable);
 // code is compared with what is held, see runs().
 void note_called(py::Object* callable);
 
+// Another number once a call of `callable` may run other code than before; 0: that cannot be told.
+std::uint64_t call_version(py::Object* callable);
+
 // Whether a frame of this code with this first argument is what a call of `callable` runs.
 bool runs(py::Object* callable, const Call& call, py::Object* first);
 

@@ -67,15 +67,18 @@ void decide(CodeInfo& info, py::Object* code, py::Object* self) {
   }
 }
 
-// Tells a container's objects and their types from others; 0 for none.
+// Tells a container's objects, their types and what they run from others; 0: it cannot, or there are none.
 std::uint64_t fingerprint(py::Object* items) {
+  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;
   std::uint64_t hash = 0;
-  visit_items(items, [&hash](py::Object* item) {
-    hash = (hash ^ reinterpret_cast<std::uintptr_t>(item)) * 0x9e3779b97f4a7c15;
-    hash = (hash ^ reinterpret_cast<std::uintptr_t>(py::type_of(item))) * 0x9e3779b97f4a7c15;
-    return false;
+  const bool unknown = visit_items(items, [&hash](py::Object* item) {
+    const std::uint64_t version = call_version(item);
+    hash = (hash ^ reinterpret_cast<std::uintptr_t>(item)) * kFactor;
+    hash = (hash ^ reinterpret_cast<std::uintptr_t>(py::type_of(item))) * kFactor;
+    hash = (hash ^ version) * kFactor;
+    return version == 0;
   });
-  return hash;
+  return unknown ? 0 : hash;
 }
 
 py::Object* callables_for(CodeInfo& info, py::Object* code, py::Object* self) {

@@ -129,6 +129,14 @@ enum TypeFlag : unsigned long {
 inline unsigned long type_flags(const Type* type) { return reinterpret_cast<const unsigned long*>(type)[21]; }
 inline bool is_a(const Object* object, TypeFlag flag) { return (type_flags(type_of(object)) & flag) != 0; }
 
+// tp_version_tag, at the same place from 3.9 to 3.14: another one once the type or a base of it has changed.
+// 0: it has none now (3.9 keeps the old one then, and takes a flag off).
+inline std::uint32_t type_version(const Type* type) {
+  constexpr unsigned long kValidVersion = 1ul << 19;
+  const bool valid = layout->minor > 9 || (type_flags(type) & kValidVersion) != 0;
+  return valid ? reinterpret_cast<const std::uint32_t*>(type)[96] : 0;
+}
+
 // Of a list or of a subclass's object: what PyList_Size() and PyList_GetItem() give, without the calls.
 struct List {  // PyListObject
   Ssize references;
