@@ -35,7 +35,9 @@ constinit std::size_t module_count = 0;
 constinit std::uint32_t last_id = 0;
 constinit std::uint64_t seen_code_kib = 0;
 constinit bool complete = false;  // everything that was seen is defined
-constinit bool busy = false;      // a thread is in here, and has these to itself: stacks may be small
+constinit bool inherited =
+    false;  // the table is what the parent, which forked, had defined of all that it had mapped
+constinit bool busy = false;  // a thread is in here, and has these to itself: stacks may be small
 constinit char mapped_path[4096] = {};
 constinit char name_text[4096] = {};
 
@@ -264,10 +266,19 @@ void forget_found() {
 void walk_modules(std::uint64_t code_kib) {
   for (std::size_t i = 0; i < module_count; ++i) modules[i].present = false;
   forget_found();
+  inherited = false;
   complete = Walk().run();
   if (!complete) return;
   drop_absent();
   seen_code_kib = code_kib;
+}
+
+// In a child that has mapped nothing since: to read /proc/self/maps takes it 3 ms. False: there is no room
+// for all now.
+bool define_all_inherited() {
+  for (std::size_t i = 0; i < module_count; ++i)
+    if (!define_inherited(modules[i])) return false;
+  return true;
 }
 
 // One thread at a time; the others do without.
@@ -291,7 +302,10 @@ void define_modules() {
   const int saved = errno;
   if (const Turn turn; turn) {
     const std::uint64_t code_kib = mapped_code_kib();
-    if (!complete || code_kib != seen_code_kib) walk_modules(code_kib);
+    if (inherited && !complete && code_kib == seen_code_kib)
+      complete = define_all_inherited();
+    else if (!complete || code_kib != seen_code_kib)
+      walk_modules(code_kib);
   }
   errno = saved;
 }
@@ -305,13 +319,16 @@ void define_module_at(std::uintptr_t address) {
 }
 
 void forget_modules() {
+  inherited = !busy && (complete || inherited);
   if (busy) module_count = texts_used = 0;  // another thread was changing them, and is not here
   for (std::size_t i = 0; i < module_count;) {
     modules[i].defined = false;
-    if (modules[i].text == kNoTexts)
+    if (modules[i].text == kNoTexts) {
       modules[i] = modules[--module_count];
-    else
+      inherited = false;
+    } else {
       ++i;
+    }
   }
   forget_found();
   complete = false;

@@ -40,6 +40,7 @@ namespace {
 constexpr std::uint64_t kPollsPerSecond = 1;
 constexpr int kAttempts = 50;  // of a thread that begins, to get at the timers
 constexpr std::uintptr_t kPageBytes = 4096;
+constexpr std::uint64_t kTouchedAhead = 16 * kPageBytes;
 constexpr std::uint32_t kEnoughIdleBytes = 1024;  // of a stack outside of operations
 static_assert(kMaxIdleStackBytes >= kPageBytes, "the rest of a page fits");
 
@@ -48,6 +49,7 @@ constinit int sample_signal = 0;
 constinit const SampleTimer* timer_kind = &kCpuTimer;
 constinit std::uint64_t period_ns = 0;
 constinit std::uint64_t poll_after_ticks = 0;
+constinit std::uint64_t touched = 0;  // bytes of the ring whose pages were made
 constinit bool changing = false;
 constinit pid_t owner = 0;                   // the process that took the signal
 constinit thread_local int held_signal = 0;  // blocked by hold_samples()
@@ -235,12 +237,16 @@ void stop_sampling(const char* why) {
   note(why);
 }
 
-// Writes to each page: a copy into fresh ones would cost ten times as much.
+// Makes the pages that the next snapshots are copied to: a handler that met fresh ones would take ten times
+// as long. Not all of them at once, since a worker that lives for two batches needs a few.
 void touch_ring() {
-  const SegmentHeader& header = *process.segment.header;
-  auto* ring = reinterpret_cast<volatile std::uint8_t*>(process.segment.header) +
-               header.ring_offset[kStackRing] + sizeof(RingHeader);
-  for (std::uint64_t at = 0; at < header.ring_bytes[kStackRing]; at += 4096) ring[at] = 0;
+  SegmentHeader& header = *process.segment.header;
+  auto* const base = reinterpret_cast<std::uint8_t*>(&header) + header.ring_offset[kStackRing];
+  const std::uint64_t head = __atomic_load_n(&reinterpret_cast<RingHeader*>(base)->head, __ATOMIC_RELAXED);
+  const std::uint64_t end = std::min(head + kTouchedAhead, header.ring_bytes[kStackRing]);
+  // Another thread's handler may be writing there.
+  for (; touched < end; touched += kPageBytes)
+    __atomic_fetch_or(base + sizeof(RingHeader) + touched, 0, __ATOMIC_RELAXED);
 }
 
 }  // namespace
@@ -269,6 +275,7 @@ void start_sampler() {
   define<Kind::sampling>(
       sampling.hz, period_ns,
       static_cast<std::uint64_t>(timer_kind == &kPerfTimer ? SampleSource::perf : SampleSource::cpu_timer));
+  touched = 0;
   touch_ring();
   known_calls.clear();  // their names were not needed so far
   snapshots_on = true;
@@ -281,6 +288,7 @@ void start_sampler() {
 void poll_now(std::uint64_t now) {
   if (!snapshots_on) return;
   next_poll = now + poll_after_ticks;
+  touch_ring();
   define_modules();  // takes long: a thread that begins meanwhile need not wait for it
   const Change change(Change::How::attempt);
   if (!change || !snapshots_on) return;
@@ -355,6 +363,7 @@ void stop_for_exec() {
 }
 
 void explain_snapshots() {
+  touch_ring();
   for (std::uintptr_t* at : {&snapshot_at, &snapshot_elsewhere_at}) {
     if (*at != 0) define_module_at(*at);
     *at = 0;
