@@ -2,7 +2,11 @@
 
 #include <elf.h>
 #include <link.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
@@ -135,6 +139,72 @@ std::string_view loaders_name(const OwnMemory& memory, std::uint64_t address, ch
   const std::size_t bytes = memory.read(map.name, text, N);
   return bytes == 0 ? std::string_view{} : std::string_view{text, strnlen(text, bytes)};
 }
+
+// The loader's list as it was at the last walk, to find out in a forked child whether it is what it was. Read
+// like the memory of another process, since another thread may be loading.
+class LoadedList {
+ public:
+  // Follows the list; a system call for each object.
+  void remember(const OwnMemory& memory) {
+    Map map;
+    auto at =
+        reinterpret_cast<std::uint64_t>(find_loaded_unlocked(reinterpret_cast<const void*>(&own_pid)).map);
+    for (std::size_t i = 0; at != 0 && i < kMost && memory.read(at, map) && map.previous != 0; ++i)
+      at = map.previous;
+    for (count_ = 0; at != 0 && count_ < kMost && memory.read(at, map); at = map.next)
+      objects_[count_++] = at;
+    fingerprint_ = at == 0 ? fingerprint() : 0;
+  }
+  bool is_as_remembered() { return fingerprint_ != 0 && fingerprint() == fingerprint_; }
+
+ private:
+  struct Map {  // the beginning of a link_map
+    std::uint64_t bias, name, dynamic, next, previous;
+  };
+  struct Name {  // and what lies behind a shorter one
+    char text[192];
+  };
+  static constexpr std::size_t kMost = 1024, kAtOnce = 64;
+
+  // Of where each object lies, its neighbours and its name. 0: not known.
+  std::uint64_t fingerprint() {
+    std::uint64_t hash = count_;
+    const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15; };
+    for (std::size_t first = 0; first < count_; first += kAtOnce) {
+      const std::size_t count = std::min(kAtOnce, count_ - first);
+      for (std::size_t i = 0; i < count; ++i)
+        from_[i] = {reinterpret_cast<void*>(objects_[first + i]), sizeof(Map)};
+      if (!read(maps_, count)) return 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        const Map& map = maps_[i];
+        for (const std::uint64_t value : {map.bias, map.dynamic, map.next, map.previous}) mix(value);
+        from_[i] = {reinterpret_cast<void*>(map.name), sizeof(Name)};
+      }
+      if (!read(names_, count)) return 0;
+      for (std::size_t i = 0; i < count; ++i)
+        for (const char* c = names_[i].text; c < names_[i].text + sizeof(Name) && *c != 0; ++c)
+          mix(static_cast<unsigned char>(*c));
+    }
+    return hash;
+  }
+
+  template <class T>
+  bool read(T* to, std::size_t count) {
+    const iovec target{to, count * sizeof(T)};
+    return syscall(SYS_process_vm_readv, own_pid(), &target, 1, from_, count, 0) ==
+           static_cast<long>(target.iov_len);
+  }
+
+  static long own_pid() { return syscall(SYS_getpid); }
+
+  std::uint64_t objects_[kMost] = {};
+  std::size_t count_ = 0;
+  std::uint64_t fingerprint_ = 0;
+  iovec from_[kAtOnce] = {};  // not on the stack, which may be small
+  Map maps_[kAtOnce] = {};
+  Name names_[kAtOnce] = {};
+};
+constinit LoadedList loaded_list{};
 
 // Keeps both texts; false: there is no room.
 bool keep_texts(Module& module, std::string_view name, std::string_view build_id) {
@@ -269,12 +339,17 @@ void walk_modules(std::uint64_t code_kib) {
   inherited = false;
   complete = Walk().run();
   if (!complete) return;
+  loaded_list.remember(OwnMemory{});
   drop_absent();
   seen_code_kib = code_kib;
 }
 
-// In a child that has mapped nothing since: to read /proc/self/maps takes it 3 ms. False: there is no room
-// for all now.
+// In a child that has mapped nothing since: to read /proc/self/maps takes it 3 ms.
+bool can_inherit(std::uint64_t code_kib) {
+  return inherited && !complete && code_kib == seen_code_kib && loaded_list.is_as_remembered();
+}
+
+// False: there is no room for all now.
 bool define_all_inherited() {
   for (std::size_t i = 0; i < module_count; ++i)
     if (!define_inherited(modules[i])) return false;
@@ -302,7 +377,7 @@ void define_modules() {
   const int saved = errno;
   if (const Turn turn; turn) {
     const std::uint64_t code_kib = mapped_code_kib();
-    if (inherited && !complete && code_kib == seen_code_kib)
+    if (can_inherit(code_kib))
       complete = define_all_inherited();
     else if (!complete || code_kib != seen_code_kib)
       walk_modules(code_kib);
