@@ -52,9 +52,10 @@ class KnownCalls {
     insert(key(code) << kValueBits | std::uint64_t{name} << KnownCall::kPlaces | places);
   }
 
-  // A code object may be gone, or definitions are made anew.
+  // A code object may be gone, or definitions are made anew. Writes to what was used only: in a forked child,
+  // a page that is written to is copied.
   void clear() {
-    for (std::uint64_t& entry : entries_) entry = 0;
+    for (std::size_t i = 0; i <= mask_; ++i) entries_[i] = 0;
     count_ = 0;
     mask_ = kLeast - 1;
   }
