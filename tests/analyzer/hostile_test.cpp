@@ -173,7 +173,7 @@ TEST_CASE("structures that are deep, long, or rings") {
            [](Bytes& body, std::uint64_t) { add<Kind::op>(body, 1u); });
   survives("spans", deep.bytes);
 
-  constexpr std::uint64_t kStacks = kMany / 8;
+  constexpr std::uint64_t kStacks = kMany / 16;  // what is printed of them grows with its square
   MadeTrace ring;
   frame_of(ring, head_of(FrameType::definitions, 0), kStacks, [](Bytes& body, std::uint64_t i) {
     add<Kind::stack>(body, i + 1, (i + 1) % kStacks + 1, 1u);
