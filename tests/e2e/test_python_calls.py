@@ -3,6 +3,7 @@ import json
 
 import pytest
 
+import checks
 import harness
 
 FEW = 64  # calls that may be counted in what comes next: kFewCalls of preload/python/call_costs.hpp
@@ -38,8 +39,9 @@ def test_all_of_them_are_in_the_sum(calling):
 
 
 def test_operations_of_many_calls_are_marked(calling):
+    """By what a call cost when the process attached, on this machine at that time."""
     _, trace = calling
-    assert op(trace, "Often")["tracing_percent"] > op(trace, "Seldom")["tracing_percent"]
-    assert 0 < op(trace, "Often")["tracing_percent"] < 100
-    assert "is tracing, of" in trace.text
+    often, seldom = (op(trace, name)["tracing_percent"] for name in ("Often", "Seldom"))
+    checks.agree(seldom < 1 < often < 100, (seldom, often))
+    checks.agree("is tracing, of" in trace.text, trace.text)
     assert trace.report["trace"]["overhead_percent"] > 0
