@@ -88,13 +88,13 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
     python_thread.stack_floor = most != 0 && address > allowed ? address - allowed : 0;
     return evaluate(state, frame, throwing);
   }
-  py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();
-  const bool ours = py::api._PyInterpreterState_GetEvalFrameFunc(interpreter) == evaluate;
-  if (!ours) return evaluate_next(state, frame, throwing);
-  py::api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate_next);
+  const auto evaluator = [] {
+    return py::api._PyInterpreterState_GetEvalFrameFunc(py::api.PyInterpreterState_Get());
+  };
+  if (evaluator() != evaluate) return evaluate_next(state, frame, throwing);
+  use_evaluator(false);
   py::Object* result = evaluate_next(state, frame, throwing);
-  if (py::api._PyInterpreterState_GetEvalFrameFunc(interpreter) == evaluate_next)
-    py::api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
+  if (evaluator() == evaluate_next) use_evaluator(true);
   return result;
 }
 
@@ -131,7 +131,7 @@ inline py::Object* evaluate_other(py::ThreadState* state, py::Frame* frame, Know
 [[gnu::noinline]] py::Object* evaluate_met(py::ThreadState* state, py::Frame* frame, py::Object* code) {
   if (const KnownCall known = known_calls.find(code); known.plays_no_role_in(*python_thread.context))
     return evaluate_other(state, frame, known);
-  return evaluate_known(state, frame, 0, code, extra_of(code));
+  return evaluate_with_care(state, frame, code, extra_of(code));
 }
 
 // A frame that may be an operation.

@@ -17,8 +17,8 @@ struct alignas(64) PythonThread {
   std::uint64_t context_serial{};  // of `context`
   std::uint64_t serials{};
   const PythonCall* calls{};      // inside the pipeline, innermost first
-  std::uint32_t calls_inside{};   // calls that the evaluator has seen inside the pipeline and …
-  std::uint32_t calls_outside{};  // … outside since they were last recorded, see call_costs.hpp
+  std::uint32_t calls_inside{};   // seen by the evaluator in the pipeline, not recorded yet
+  std::uint32_t calls_outside{};  // the same outside of it
   bool unbalanced{};              // see mark_unbalanced()
   bool in_sample{};               // a sample is being made, …
   bool path_known{};              // … and its file is known

@@ -363,7 +363,7 @@ void stop_for_exec() {
 }
 
 void explain_snapshots() {
-  touch_ring();
+  if (snapshots_on) touch_ring();  // else there may be none: a forked child inherits what is to be explained
   for (std::uintptr_t* at : {&snapshot_at, &snapshot_elsewhere_at}) {
     if (*at != 0) define_module_at(*at);
     *at = 0;

@@ -96,8 +96,7 @@ void FindingsCollector::on_op(const Span& span) {
   if (span.ended == Ended::lost) return;  // when it ended is not known
   const std::int64_t took = ns(span);
   finding.wall.add(took);
-  finding.python_calls += span.data.python_calls;
-  finding.python_call_ns += static_cast<double>(span.data.python_call_ns);
+  finding.python_calls.add(span.data.python_calls);
   finding.under_10ms += took < 10 * kMs ? 1 : 0;
   finding.under_100us += took < kMs / 10 ? 1 : 0;
   const auto self = static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));

@@ -88,9 +88,8 @@ void FindingsCollector::fold_quality(const Reading& reading) {
     quality.dropped_spans += process->end->dropped_spans;
     quality.own_cost += static_cast<double>(trace_->clock.duration_ns(process->end->flush_ticks));
   }
-  quality.python_calls += reading.python_calls;
-  quality.python_call_ns += static_cast<double>(reading.python_call_ns);
-  quality.own_cost += static_cast<double>(reading.python_call_ns);
+  quality.python_calls.add(reading.python_calls);
+  quality.own_cost += static_cast<double>(reading.python_calls.ns);
   quality.events += reading.whole.records;
   quality.lost_events += std::max(told, reading.lost_records);
   quality.gaps += reading.gaps;

@@ -12,6 +12,7 @@
 #include "answers/stats/cpu_time.hpp"
 #include "answers/stats/interval.hpp"
 #include "answers/stats/series.hpp"
+#include "reading/model/python_calls.hpp"
 #include "reading/trace/catalog.hpp"
 #include "reading/trace/damage.hpp"
 
@@ -55,12 +56,13 @@ struct OpFinding {
   CpuTime cpu;               // of the same calls as `wall`
   std::uint64_t errors = 0;  // left by an exception
   std::uint64_t under_10ms = 0, under_100us = 0;
-  std::uint64_t python_calls = 0;  // in the same calls as `wall`; and what the tracer made …
-  double python_call_ns = 0;       // … them longer by, estimated
+  PythonCalls python_calls;  // in the same calls as `wall`
   NativeFinding native;
 
   // What the tracer added to the calls' time, in percent of it.
-  double tracing_percent() const { return wall.sum() > 0 ? 100 * python_call_ns / wall.sum() : 0; }
+  double tracing_percent() const {
+    return wall.sum() > 0 ? 100 * static_cast<double>(python_calls.ns) / wall.sum() : 0;
+  }
 
   // CPU time in percent of the calls' time, at most 100; file access in percent of `self`.
   std::optional<double> cpu_percent(const Findings& findings) const;
@@ -125,10 +127,9 @@ struct QualityFinding {
   bool truncated = false, interrupted = false, calibrated = true;
   Damage damage;
   double missing_loop = 0;  // gaps in training loops: not in the loops' length nor in the wait
-  std::uint64_t python_calls = 0;
-  double python_call_ns = 0;  // what the tracer made them longer by, estimated
-  double own_cost = 0,
-         busy = 0;  // of the tracer, Python calls too; of the program while it loaded or trained
+  PythonCalls python_calls;
+  double own_cost = 0;  // of the tracer, those of Python calls included
+  double busy = 0;      // of the traced program while it loaded or trained
 
   std::optional<double> overhead_percent() const {
     return busy > 0 ? std::optional(100 * own_cost / busy) : std::nullopt;

@@ -45,7 +45,7 @@ Json trace_json(const Findings& f) {
           {"damaged_bytes", q.damage.bytes},
           {"damaged_ranges", q.damage.count},
           {"clock_calibrated", q.calibrated},
-          {"python_calls", q.python_calls},
+          {"python_calls", q.python_calls.count},
           {"overhead_percent", number_or_null(q.overhead_percent())}};
 }
 
@@ -135,7 +135,7 @@ Json op_json(const OpFinding& op, const Findings& findings) {
           {"under_100us_percent", percent_or_null(op.under_100us, s.count)},
           {"errors", op.errors},
           {"tracing_percent", op.tracing_percent()},
-          {"python_calls", op.python_calls},
+          {"python_calls", op.python_calls.count},
           {"role", name_of(op.op.role)},
           {"qualified", op.op.qualified},
           {"file", op.op.file},

@@ -62,8 +62,9 @@ std::string tracing_text(const Findings& f, const Terminal& terminal) {
   std::string text;
   for (const auto& op : f.ops) {
     if (op.tracing_percent() < kTellsOfTracingPercent) continue;
-    const std::string line = fmt::format("{}: {} of its time is tracing, of {} Python calls", label_of(op, f),
-                                         human_percent(op.tracing_percent()), human_count(op.python_calls));
+    const std::string line =
+        fmt::format("{}: {} of its time is tracing, of {} Python calls", label_of(op, f),
+                    human_percent(op.tracing_percent()), human_count(op.python_calls.count));
     text += terminal.styled(Style::yellow, wrapped(line, terminal.width)) + "\n";
   }
   return text;

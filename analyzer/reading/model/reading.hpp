@@ -5,6 +5,7 @@
 #include <map>
 
 #include "reading/model/batch.hpp"
+#include "reading/model/python_calls.hpp"
 #include "reading/trace/damage.hpp"
 
 namespace lotus::analyzer {
@@ -16,9 +17,8 @@ struct Reading {
   std::uint64_t unmatched_leaves = 0;  // ends of spans whose start is in a gap
   std::uint64_t open_spans = 0;        // at the end of the trace
   std::uint64_t damaged_samples = 0;   // of the stack, in frames that could not be read
-  std::uint64_t python_calls = 0;      // seen by the tracer, and …
-  std::uint64_t python_call_ns = 0;    // … what it made them longer by, estimated
-  Damage damage;                       // of chunks and samples
+  PythonCalls python_calls;
+  Damage damage;  // of chunks and samples
 
   struct Extent {
     std::uint64_t records = 0;                 // without the repetitions at the start of chunks

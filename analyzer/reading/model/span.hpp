@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reading/model/batch.hpp"
+#include "reading/model/python_calls.hpp"
 #include "reading/trace/catalog.hpp"
 
 namespace lotus::analyzer {
@@ -36,9 +37,8 @@ struct OpenSpan {
   std::uint64_t core_wait_ns = kUnknown;  // fetch: how long it waited for a core
   std::uint64_t op_ticks = 0;             // of the ops directly inside it, runners skipped
   std::uint64_t bytes = 0;
-  std::uint64_t python_calls = 0;    // seen by the tracer inside it, those in spans inside it included, …
-  std::uint64_t python_call_ns = 0;  // … and what the tracer made them longer by, estimated
-  std::uint64_t samples = 0;         // fetch: samples made
+  PythonCalls python_calls;                     // also those in spans inside it
+  std::uint64_t samples = 0;                    // fetch: samples made
   std::uint64_t process_cpu_before = kUnknown;  // next: CPU time of the process at its start and end, ns
   std::uint64_t process_cpu_after = kUnknown;
   const Op* op = nullptr;         // op: itself; sample: the op that took most of it, nested ones subtracted

@@ -38,10 +38,7 @@ void SpanBuilder::leave(Stream& stream, Ended ended, std::uint64_t ticks) {
     batches_.on_span(stream, span);
   }
   visitor_.on_span(span);
-  if (parent != nullptr) {
-    parent->python_calls += span.data.python_calls;
-    parent->python_call_ns += span.data.python_call_ns;
-  }
+  if (parent != nullptr) parent->python_calls.add(span.data.python_calls);
   stream.samples += span.kind() == Kind::sample && span.data.sample == static_cast<std::int32_t>(depth);
   stack.pop_back();
 }
@@ -90,13 +87,13 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
     case Kind::no_operators:
       if (innermost != nullptr) innermost->no_operators = true;
       return;
-    case Kind::python_calls:
-      reading_.python_calls += field<Kind::python_calls, "calls">(record);
-      reading_.python_call_ns += field<Kind::python_calls, "ns">(record);
-      if (innermost == nullptr) return;
-      innermost->python_calls += field<Kind::python_calls, "calls">(record);
-      innermost->python_call_ns += field<Kind::python_calls, "ns">(record);
+    case Kind::python_calls: {
+      const PythonCalls calls{field<Kind::python_calls, "calls">(record),
+                              field<Kind::python_calls, "ns">(record)};
+      reading_.python_calls.add(calls);
+      if (innermost != nullptr) innermost->python_calls.add(calls);
       return;
+    }
     case Kind::core_wait:
       if (innermost != nullptr) innermost->core_wait_ns = field<Kind::core_wait, "ns">(record);
       return;
