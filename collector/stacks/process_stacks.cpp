@@ -59,10 +59,15 @@ bool ProcessStacks::worth_waiting(std::uint64_t address) {
 void ProcessStacks::weave(const Snapshot& snapshot, const Unwound& unwound) {
   locations_.clear();
   auto call = snapshot.python.begin();
-  for (const NativeFrame& frame : unwound.frames) {
-    for (; call != snapshot.python.end() && call->address < frame.cfa && !locations_.empty(); ++call)
+  // Functions whose native frames end with the one before `cfa`, or those in an evaluator that ends there.
+  const auto add_below = [&](std::uint64_t cfa, std::uint32_t flags) {
+    for (; call != snapshot.python.end() && call->address < cfa && call->flags == flags; ++call)
       locations_.push_back(python(call->code));
+  };
+  for (const NativeFrame& frame : unwound.frames) {
+    if (!locations_.empty()) add_below(frame.cfa, 0);
     locations_.push_back(frame.location != 0 ? frame.location : native(frame.address));
+    add_below(frame.cfa, kInEvaluator);
   }
   for (; call != snapshot.python.end(); ++call) locations_.push_back(python(call->code));
 }

@@ -20,7 +20,7 @@ std::optional<Snapshot> parse_snapshot(Bytes payload) {
     std::memcpy(&frame, payload.data() + i * sizeof frame, sizeof frame);
     if (frame.address < above) break;
     if (header.entry != 0 && frame.address > header.entry) break;
-    above = frame.address + 1;
+    above = frame.address + ((frame.flags & kInEvaluator) != 0 ? 0 : 1);
     snapshot.python.push_back(frame);
   }
   snapshot.stack = payload.subspan(python_bytes);

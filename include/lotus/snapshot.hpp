@@ -42,12 +42,14 @@ struct SnapshotHeader {
 static_assert(sizeof(SnapshotHeader) == 176);
 
 // A Python function being evaluated, innermost first. Its native frames (the evaluator's and what it called)
-// lie below `address`.
+// lie below `address`, or …
 struct PythonFrame {
   std::uint64_t address;
   std::uint32_t code;  // definition `code`
-  std::uint32_t reserved;
+  std::uint32_t flags;
 };
+// … `address` is in the evaluator's own frame: it runs several functions, which have the same address.
+inline constexpr std::uint32_t kInEvaluator = 1;
 static_assert(sizeof(PythonFrame) == 16);
 
 }  // namespace lotus

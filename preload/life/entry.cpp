@@ -16,6 +16,7 @@
 #include "pipeline/handlers.hpp"
 #include "pipeline/iterators.hpp"
 #include "pipeline/operation_names.hpp"
+#include "pipeline/plain_operations.hpp"
 #include "pipeline/role_table.hpp"
 #include "python/audit_hook.hpp"
 #include "python/calibration.hpp"
@@ -76,7 +77,9 @@ void in_forked_child() {
   become_child();
   forget_code_names();
   forget_operation_names();
+  forget_plain_operations();
   forget_iterators();
+  take_evaluator_back();
   forget_python_thread();
   forget_worker_role();
   forget_loader_role();

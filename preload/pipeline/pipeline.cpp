@@ -8,6 +8,7 @@
 #include "pipeline/items.hpp"
 #include "pipeline/known_operations.hpp"
 #include "pipeline/operation_names.hpp"
+#include "pipeline/plain_operations.hpp"
 #include "pipeline/runners.hpp"
 #include "python/call_costs.hpp"
 #include "python/code_names.hpp"
@@ -35,6 +36,13 @@ py::Object* run_opaque(const Call& call) {
   return call.run();
 }
 
+// What a runner calls has a role, as may have what is called where a library calls what it was given.
+bool may_be_plain(const Context& context) {
+  return context.kind == Context::Kind::op ||
+         (context.kind == Context::Kind::first_frame &&
+          static_cast<const OperationContext&>(context).holder == nullptr);
+}
+
 // Evaluates the frame as operation `definition`; what happens below is described by `context`.
 py::Object* run_operation(const Call& call, std::uint32_t definition, Context& context) {
   // What a runner takes is the sum of its operations. The CPU clock is read before the operation begins, as
@@ -48,7 +56,7 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
   py::Object* result = nullptr;
   {
     const ContextScope scope(context);
-    result = call.run();
+    result = may_be_plain(context) ? run_perhaps_plain(call, definition) : call.run();
   }
   tell_calls_before_end();
   const std::uint64_t end = ticks_now();

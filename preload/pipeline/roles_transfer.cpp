@@ -1,4 +1,6 @@
 // Between the processes: the worker's result queue, its feeder thread, and the receiving end.
+#include "pipeline/roles_transfer.hpp"
+
 #include "pipeline/batch_message.hpp"
 #include "pipeline/handlers.hpp"
 #include "pipeline/pauses.hpp"
@@ -29,6 +31,9 @@ struct TransferRole {
 };
 constinit thread_local TransferRole role{};
 
+// Batches of a worker that were put into its result queue and are not sent yet. Guarded by the GIL.
+constinit std::int64_t batches_in_feeder = 0;
+
 std::uint64_t size_of(py::Object* object) {
   const py::Ssize size = py::api.PyObject_Size(object);
   if (size < 0) py::api.PyErr_Clear();
@@ -37,7 +42,12 @@ std::uint64_t size_of(py::Object* object) {
 
 }  // namespace
 
-void forget_transfer_role() { role = TransferRole{}; }
+void forget_transfer_role() {
+  role = TransferRole{};
+  batches_in_feeder = 0;
+}
+
+bool is_feeder_idle() { return batches_in_feeder == 0; }
 
 py::Object* queue_feed(Call& call) {
   const Setting feeder(role.feeder, process.worker);
@@ -49,7 +59,9 @@ py::Object* queue_put(Call& call) {
   py::Object* data = nullptr;
   if (!is_between_batches() || !is_batch(role_local(call, 0), batch, data)) return call.run();
   const Span span = enter<Kind::put>(batch);
+  ++batches_in_feeder;
   py::Object* result = call.run();
+  if (result == nullptr) --batches_in_feeder;
   leave(span, how_left(result));
   return result;
 }
@@ -89,6 +101,7 @@ py::Object* send_bytes(Call& call) {
   py::Object* result = call.run();
   leave(span, how_left(result));
   if (Thread* thread = current_thread()) end_batch(*thread);
+  --batches_in_feeder;
   return result;
 }
 

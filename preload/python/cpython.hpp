@@ -42,6 +42,8 @@ using Ssize = std::ptrdiff_t;
   F(Object*, PyObject_CallObject, nullptr, (Object*, Object*))                                     \
   F(Object*, PyWeakref_NewRef, nullptr, (Object*, Object*))                                        \
   F(Object*, PyEval_GetFrame, nullptr, ())                                                         \
+  F(ThreadState*, PyInterpreterState_ThreadHead, nullptr, (InterpreterState*))                     \
+  F(ThreadState*, PyThreadState_Next, nullptr, (ThreadState*))                                     \
   F(Object*, PyFrame_GetBack, nullptr, (Object*))                                                  \
   F(Object*, PyFrame_GetCode, nullptr, (Object*))                                                  \
   F(int, PyFrame_GetLineNumber, nullptr, (Object*))                                                \

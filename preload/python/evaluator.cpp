@@ -8,6 +8,7 @@
 #include "python/known_calls.hpp"
 #include "python/objects.hpp"
 #include "python/python_calls.hpp"
+#include "python/unhooked_call.hpp"
 #include "system/hot.hpp"
 #include "system/thread_stack.hpp"
 
@@ -55,6 +56,7 @@ void set_extra(py::Object* code, void* extra) {
 // Not inlined: its locals would make every Python call use more of the C stack.
 [[gnu::noinline]] py::Object* evaluate_with_care(py::ThreadState* state, py::Frame* frame, py::Object* code,
                                                  void* extra) {
+  ++python_thread.looks;
   // With an exception pending (a finalizer at an odd moment) nothing may be looked up.
   if (process.off || python_thread.unbalanced || py::api.PyErr_Occurred() != nullptr)
     return evaluate_next(state, frame, 0);
@@ -88,14 +90,7 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
     python_thread.stack_floor = most != 0 && address > allowed ? address - allowed : 0;
     return evaluate(state, frame, throwing);
   }
-  const auto evaluator = [] {
-    return py::api._PyInterpreterState_GetEvalFrameFunc(py::api.PyInterpreterState_Get());
-  };
-  if (evaluator() != evaluate) return evaluate_next(state, frame, throwing);
-  use_evaluator(false);
-  py::Object* result = evaluate_next(state, frame, throwing);
-  if (evaluator() == evaluate_next) use_evaluator(true);
-  return result;
+  return evaluate_unhooked(state, frame, throwing);
 }
 
 inline py::Object* evaluate_known(py::ThreadState* state, py::Frame* frame, int throwing, py::Object* code,
@@ -161,11 +156,40 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
   return evaluate_known(state, frame, throwing, code, py::extra_of(code, extra_index));
 }
 
+py::Evaluator evaluator_of(py::InterpreterState* interpreter) {
+  return py::api._PyInterpreterState_GetEvalFrameFunc(interpreter);
+}
+
 }  // namespace
 
 void use_evaluator(bool ours) {
   py::api._PyInterpreterState_SetEvalFrameFunc(py::api.PyInterpreterState_Get(),
                                                ours ? evaluate : evaluate_next);
+}
+
+py::Object* evaluate_unhooked(py::ThreadState* state, py::Frame* frame, int throwing) {
+  py::InterpreterState* const interpreter = py::api.PyInterpreterState_Get();
+  if (evaluator_of(interpreter) != evaluate) return evaluate_next(state, frame, throwing);
+  use_evaluator(false);
+  UnhookedCall call{&call, state, frame, interpreter};
+  const std::uint32_t generation = process.generation;
+  __atomic_signal_fence(__ATOMIC_RELEASE);
+  python_thread.unhooked = &call;
+  py::Object* result = evaluate_next(state, frame, throwing);
+  if (generation != process.generation) return result;
+  python_thread.unhooked = nullptr;
+  if (call.met_others) ++python_thread.looks;
+  if (evaluator_of(interpreter) == evaluate_next) use_evaluator(true);
+  return result;
+}
+
+void take_evaluator_back() {
+  const UnhookedCall* const call = python_thread.unhooked;
+  if (call == nullptr) return;
+  python_thread.unhooked = nullptr;
+  // By the interpreter that is known: the thread that forked may be without the GIL.
+  if (evaluator_of(call->interpreter) == evaluate_next)
+    py::api._PyInterpreterState_SetEvalFrameFunc(call->interpreter, evaluate);
 }
 
 CodeInfo* info_of(py::Object* code) {

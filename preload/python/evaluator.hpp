@@ -31,6 +31,14 @@ const char* install_evaluator(std::span<const Role> roles);
 // Once installed: evaluates frames by it, or by CPython's own evaluator.
 void use_evaluator(bool ours);
 
+// Evaluates a frame and all that it calls, in whatever thread, by CPython's own evaluator. Calls down there
+// cost nothing, and nothing of Python is recorded. Where another tool has put its evaluator before ours, that
+// stays.
+py::Object* evaluate_unhooked(py::ThreadState* state, py::Frame* frame, int throwing);
+
+// In a forked child, which goes on below evaluate_unhooked() if its parent was there.
+void take_evaluator_back();
+
 // The info of a code object, made if need be; nullptr when there is no room for one more.
 CodeInfo* info_of(py::Object* code);
 

@@ -7,6 +7,7 @@ namespace lotus {
 
 struct Context;
 struct PythonCall;
+struct UnhookedCall;
 
 // What this thread is doing, as far as Python frames told: what calls and operations need, in one line of
 // memory.
@@ -16,9 +17,11 @@ struct alignas(64) PythonThread {
   Context* context{};
   std::uint64_t context_serial{};  // of `context`
   std::uint64_t serials{};
-  const PythonCall* calls{};      // inside the pipeline, innermost first
-  std::uint32_t calls_inside{};   // seen by the evaluator in the pipeline, not recorded yet
+  const PythonCall* calls{};     // inside the pipeline, innermost first
+  UnhookedCall* unhooked{};      // what runs without our evaluator now, inside all of these; nullptr: nothing
+  std::uint32_t calls_inside{};  // seen by the evaluator in the pipeline, not recorded yet
   std::uint32_t calls_outside{};  // the same outside of it
+  std::uint32_t looks{};          // calls that were looked at: they play a role, or it was not known
   bool unbalanced{};              // see mark_unbalanced()
   bool in_sample{};               // a sample is being made, …
   bool path_known{};              // … and its file is known

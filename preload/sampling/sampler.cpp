@@ -12,6 +12,7 @@
 #include <cstring>
 #include <lotus/snapshot.hpp>
 
+#include "python/frame_chain.hpp"
 #include "python/known_calls.hpp"
 #include "python/python_calls.hpp"
 #include "record/recorder.hpp"
@@ -85,13 +86,39 @@ void copy_registers(std::uint64_t (&target)[kRegisters], const ucontext_t& conte
 
 // Python calls between the stack pointer and `end`. An entry that is not where one can be, or does not know
 // its own address, ends the list: something jumped over the calls that would have taken it off.
-std::uint32_t copy_python(PythonFrame* frames, std::uintptr_t from, std::uintptr_t end) {
+std::uint32_t copy_calls(PythonFrame* frames, std::uint32_t most, std::uintptr_t from, std::uintptr_t end) {
   std::uint32_t count = 0;
-  for (const PythonCall* call = python_thread.calls; count < kMaxPythonFrames; call = call->up) {
+  for (const PythonCall* call = python_thread.calls; count < most; call = call->up) {
     const auto address = reinterpret_cast<std::uintptr_t>(call);
     if (address < from || address >= end || call->self != call) break;
     if (call->code != 0) frames[count++] = {address, call->code, 0};
     from = address + 1;
+  }
+  return count;
+}
+
+constexpr std::uint32_t kUnhookedBytes = FrameMemory::kPageBytes + kMaxPythonFrames * sizeof(ChainedFrame);
+
+// What runs without our evaluator in this thread, if anything does.
+UnhookedCall* unhooked_call(std::uintptr_t from, std::uintptr_t end) {
+  UnhookedCall* const call = python_thread.unhooked;
+  const auto address = reinterpret_cast<std::uintptr_t>(call);
+  const bool is_one = address >= from && address < end && call->self == call;
+  const Context* const context = python_thread.context;
+  return is_one && context != nullptr && context->serial == python_thread.context_serial ? call : nullptr;
+}
+
+// The Python functions in it, as far as they are known: innermost of all. `buffer`: kUnhookedBytes.
+std::uint32_t copy_unhooked(PythonFrame* frames, std::uint32_t most, UnhookedCall& call, std::uint8_t* buffer,
+                            std::uintptr_t from, std::uintptr_t end) {
+  FrameMemory memory(buffer, from, end);
+  auto* const chained = reinterpret_cast<ChainedFrame*>(buffer + FrameMemory::kPageBytes);
+  const std::size_t found = frames_below(call, memory, chained, most);
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < found; ++i) {
+    const KnownCall known = known_calls.find(chained[i].code);
+    if (!known.plays_no_role_in(*python_thread.context)) call.met_others = true;
+    if (known.name() != 0) frames[count++] = {chained[i].address, known.name(), kInEvaluator};
   }
   return count;
 }
@@ -128,7 +155,12 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
                                                  : subject.op != 0 ? kMaxStackBytes
                                                                    : kMaxIdleStackBytes);
   constexpr std::uint32_t kPythonBytes = kMaxPythonFrames * sizeof(PythonFrame);
-  const std::uint32_t reserved = static_cast<std::uint32_t>(sizeof(SnapshotHeader)) + kPythonBytes + wanted;
+  const std::uintptr_t end = inside ? subject.entry : start + wanted;
+  UnhookedCall* const unhooked = unhooked_call(stack, end);
+  const std::uint32_t scratch =
+      unhooked != nullptr ? kUnhookedBytes : 0;  // where the stack is copied to later
+  const std::uint32_t reserved =
+      static_cast<std::uint32_t>(sizeof(SnapshotHeader)) + kPythonBytes + std::max(wanted, scratch);
   const RingWriter::Room room = process.segment.snapshots.reserve(reserved);
   if (room.payload == nullptr) {
     __atomic_fetch_add(&segment->lost_snapshots, 1, __ATOMIC_RELAXED);
@@ -143,7 +175,12 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   header->stack_start = start;
   copy_registers(header->registers, context);
   auto* const frames = reinterpret_cast<PythonFrame*>(header + 1);
-  header->python_frames = copy_python(frames, stack, inside ? subject.entry : start + wanted);
+  std::uint32_t named = 0;
+  if (unhooked != nullptr) {
+    auto* const buffer = reinterpret_cast<std::uint8_t*>(frames + kMaxPythonFrames);
+    named = copy_unhooked(frames, kMaxPythonFrames, *unhooked, buffer, stack, end);
+  }
+  header->python_frames = named + copy_calls(frames + named, kMaxPythonFrames - named, stack, end);
   auto* const bytes = reinterpret_cast<std::uint8_t*>(frames + header->python_frames);
   header->stack_bytes = copy_stack(bytes, start, wanted, whole || enough);
   record.kind = RingKind::snapshot;
