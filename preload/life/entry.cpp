@@ -23,7 +23,6 @@
 #include "python/code_names.hpp"
 #include "python/evaluator.hpp"
 #include "python/python_thread.hpp"
-#include "python/sample_file.hpp"
 #include "record/process.hpp"
 #include "sampling/sampler.hpp"
 #include "system/clock.hpp"
@@ -108,21 +107,14 @@ void attach() {
   want_samples(config.sampling);
 }
 
-// Audit events come with the GIL held. Both events of interest have their subject as first argument.
+// Audit events come with the GIL held. The one of interest has its subject as first argument.
 int audit(const char* event, py::Object* arguments, void*) {
   if (event[0] == 'c') watch_audit_hooks(event);
-  if (!attached) {
-    if (std::strcmp(event, "import") == 0 && imports_torch(arguments)) {
-      const int saved = errno;
-      attach();
-      errno = saved;
-    }
-    return 0;
-  }
-  if (python_thread.in_sample && !python_thread.path_known && std::strcmp(event, "open") == 0 &&
-      !process.off && arguments != nullptr && py::api.PyErr_Occurred() == nullptr &&
-      py::api.PyTuple_Size(arguments) > 0)
-    note_path(py::api.PyTuple_GetItem(arguments, 0));
+  if (attached || std::strcmp(event, "import") != 0 || !imports_torch(arguments)) return 0;
+  const int saved = errno;
+  attach();
+  remove_audit_hook();
+  errno = saved;
   return 0;
 }
 

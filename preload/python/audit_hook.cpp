@@ -1,6 +1,7 @@
 #include "python/audit_hook.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstddef>
 #include <cstring>
@@ -61,6 +62,27 @@ bool add_audit_hook(AuditHook hook) {
   add(hook, nullptr);
   entry.set(kRawDomain, &entry.maker);
   return true;
+}
+
+void remove_audit_hook() {
+  void** const runtime = static_cast<void**>(dlsym(RTLD_DEFAULT, "_PyRuntime"));
+  Dl_info info;
+  void* symbol = nullptr;
+  if (runtime == nullptr || entry.memory == nullptr ||
+      dladdr1(runtime, &info, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr)
+    return;
+  // The list's head is somewhere in the interpreter's state, and ours is its first entry: it was made first.
+  void** head = nullptr;
+  int found = 0;
+  for (std::size_t i = 0; i < static_cast<const ElfW(Sym)*>(symbol)->st_size / sizeof(void*); ++i) {
+    if (runtime[i] != entry.memory) continue;
+    head = &runtime[i];
+    ++found;
+  }
+  if (found != 1) return;
+  // An entry begins with the next one. It is not freed: who calls us may be looking at it.
+  __atomic_store_n(head, *static_cast<void**>(entry.memory), __ATOMIC_RELEASE);
+  entry.memory = nullptr;
 }
 
 void watch_audit_hooks(const char* event) {

@@ -4,15 +4,18 @@ import json
 import pytest
 
 import harness
+import interpreters
 
+SUPPORTED = {f"{v[0]}.{v[1]}": path for v, path in interpreters.found().items()
+             if interpreters.OLDEST <= v[:2] <= interpreters.NEWEST}
 LOOK_EVERY = 32  # kLookEvery of preload/pipeline/plain_operations.cpp
-AT_FIRST = 8  # kEnoughAtFirst
 
 
 class Ran:
-    def __init__(self, tracers, directory, kind, workers, **environment):
+    def __init__(self, tracers, directory, kind, workers, python=harness.PYTHON, **environment):
         tracers.append(harness.Tracer(directory))
-        outcome, self.trace = tracers[-1].trace(harness.program("plain_operations", kind, workers), **environment)
+        program = harness.program("plain_operations", kind, workers, python=python)
+        outcome, self.trace = tracers[-1].trace(program, **environment)
         assert outcome.code == 0, outcome.stderr.decode()
         self.truth = json.loads(outcome.stdout)
 
@@ -27,9 +30,14 @@ def ran(tmp_path, tracers):
     return run
 
 
-@pytest.fixture(scope="module", params=[0, 2], ids=["alone", "workers"])
+@pytest.fixture(scope="module", params=["alone", "workers", *sorted(SUPPORTED)])
 def plain(request, tmp_path_factory, tracers):
-    return Ran(tracers, tmp_path_factory.mktemp("plain"), "plain", request.param, LOTUS_SAMPLE_HZ=999)
+    """With PyTorch, without and with workers; with a stand-in for it on each CPython that is here."""
+    more = {"PYTHONPATH": harness.FAKE_TORCH} if request.param in SUPPORTED else {}
+    ran = Ran(tracers, tmp_path_factory.mktemp("plain"), "plain", 2 if request.param == "workers" else 0,
+              python=SUPPORTED.get(request.param, harness.PYTHON), LOTUS_SAMPLE_HZ=999, **more)
+    ran.version = tuple(map(int, ran.trace.info["processes"][0]["python"].split(".")[:2]))
+    return ran
 
 
 def own_evaluator_is_used(ran):
@@ -38,7 +46,8 @@ def own_evaluator_is_used(ran):
 
 def test_most_of_them_run_without_it(plain):
     # A worker's feeder thread may have a batch to send; else all but those that are looked at.
-    assert plain.truth["unhooked"] >= plain.truth["runs"] / 3
+    least = plain.truth["runs"] / 3 if plain.version >= (3, 11) else 0
+    assert least <= plain.truth["unhooked"] < plain.truth["runs"]
 
 
 def test_each_of_them_is_recorded(plain):

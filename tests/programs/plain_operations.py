@@ -82,7 +82,7 @@ class Outer:
             if child == 0:
                 os._exit(1 if own_evaluator() else 0)
             forked = 1 + os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        return torch.tensor([1, int(own_evaluator()), inner, forked])
+        return [1, int(own_evaluator()), inner, forked]
 
 
 class Data(Dataset):
@@ -96,16 +96,20 @@ class Data(Dataset):
         return self.transform(i)
 
 
+def collate(samples):
+    """As tensors, where torch is PyTorch."""
+    return [torch.tensor(sample) if hasattr(torch, "tensor") else sample for sample in samples]
+
+
 def main():
     kind, workers = sys.argv[1], int(sys.argv[2])
     if kind == "thread":
         threading.Thread(target=threading.Event().wait, args=(300,), daemon=True).start()
-    done = torch.zeros(4, dtype=torch.int64)
-    last = []
-    for batch in DataLoader(Data(kind), batch_size=4, num_workers=workers):
-        done += batch.sum(0)
-        last = batch[:, 1].tolist()
-    runs, unhooked, inner, forked = done.tolist()
+    samples = []
+    for batch in DataLoader(Data(kind), batch_size=4, num_workers=workers, collate_fn=collate):
+        samples += [[int(number) for number in sample] for sample in batch]
+    runs, unhooked, inner, forked = (sum(column) for column in zip(*samples))
+    last = [sample[1] for sample in samples[-4:]]
     print(json.dumps({"runs": runs, "unhooked": unhooked, "inner": inner, "last": last,
                       "forked": forked}))
 

@@ -35,6 +35,7 @@ Model::Model(Trace& trace, Visitor& visitor, Progress progress)
       spans_(trace.catalog, visitor, reading_),
       wants_records_(visitor.wants_records()),
       wants_stacks_(visitor.wants_stacks()),
+      apart_ticks_(static_cast<std::uint64_t>(Reading::kApartNs / trace.clock.ns_per_tick())),
       quick_(!wants_records_ && trace.schema.exact(Kind::leave) && trace.schema.exact(Kind::op)) {}
 
 const Reading& Model::run() {
@@ -89,7 +90,9 @@ void Model::samples(const Frame& frame, Body body) {
     at.in = next;
     at.ticks += record.dt;
     const bool known = record.kind == Kind::stack_sample && trace_.schema.understood(record.kind);
-    if (known) visitor_.on_stack_sample(process, record, at.ticks);
+    if (!known) continue;
+    ++reading_.stack_samples;
+    visitor_.on_stack_sample(process, record, at.ticks);
   }
 }
 
@@ -136,6 +139,7 @@ void Model::note_extent(const Stream& stream, std::uint64_t first, const Cursor&
   if (at.records == 0) return;
   for (Reading::Extent* extent : {&reading_.whole, &reading_.by_process[stream.process->number]}) {
     extent->records += at.records;
+    extent->visits += at.visits;
     extent->first = std::min(extent->first, first);
     extent->last = std::max(extent->last, at.ticks);
   }
@@ -175,7 +179,10 @@ bool Model::reopen(Stream& stream, Cursor& at, bool rebuild) {
 }
 
 bool Model::decode_all(Stream& stream, Cursor& at) {
+  std::uint64_t before = at.ticks;
   for (; at.in < at.end; ++at.records) {
+    at.visits += at.ticks - before >= apart_ticks_;
+    before = at.ticks;
     const std::uint8_t code = *at.in;
     std::uint64_t dt = 0;
     std::uint64_t id = 0;

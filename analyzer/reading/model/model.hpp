@@ -35,7 +35,7 @@ class Model {
     const std::uint8_t* in;
     const std::uint8_t* end;
     std::uint64_t ticks;
-    std::uint64_t records = 0;
+    std::uint64_t records = 0, visits = 0;  // as in Reading::Extent
   };
 
   void frame(const Frame& frame, Body body);
@@ -60,6 +60,7 @@ class Model {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<Stream>> streams_;
   const bool wants_records_;
   const bool wants_stacks_;
+  const std::uint64_t apart_ticks_;
   const bool quick_;  // op and leave, most of all records, may be decoded without the schema
 };
 
