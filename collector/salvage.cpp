@@ -13,8 +13,10 @@ void keep_whole_records(SalvagedChunk& chunk) {
   const std::uint8_t* const end = begin + chunk.records.size();
   const std::uint8_t* whole = begin;
   Record record;
+  chunk.ticks = chunk.slot.base_ticks;
   while (const std::uint8_t* next = decode(whole, end, record)) {
     whole = next;
+    chunk.ticks += record.dt;
     if (record.kind != Kind::open) ++chunk.events;  // `open` repeats an earlier event
   }
   chunk.records.resize(static_cast<std::size_t>(whole - begin));
@@ -26,7 +28,7 @@ Salvage salvage_chunks(const Segment& segment) {
   Salvage salvage;
   const SegmentHeader& header = segment.header();
   for (std::uint32_t i = 0; i < header.slot_count; ++i) {
-    SalvagedChunk chunk{segment.slot(i), {}, 0};
+    SalvagedChunk chunk{segment.slot(i)};
     const ThreadSlot& slot = chunk.slot;
     if (slot.state != kTaken) continue;
     const bool numbered = slot.stream != 0 && slot.sequence != 0;
@@ -40,6 +42,21 @@ Salvage salvage_chunks(const Segment& segment) {
     if (!segment.torn()) salvage.chunks.push_back(std::move(chunk));
   }
   return salvage;
+}
+
+std::optional<SalvagedChunk> peek_chunk(const Segment& segment, std::uint32_t index) {
+  SalvagedChunk chunk{segment.slot(index)};
+  const ThreadSlot& slot = chunk.slot;
+  const bool numbered = slot.stream != 0 && slot.sequence != 0;
+  if (slot.state != kTaken || !numbered || slot.used == 0 || slot.used > segment.header().chunk_bytes)
+    return std::nullopt;
+  const std::uint8_t* const bytes = segment.chunk(index);
+  chunk.records.assign(bytes, bytes + slot.used);
+  // A thread counts its chunks before it writes over the last one's bytes.
+  const ThreadSlot after = segment.slot(index);
+  if (after.stream != slot.stream || after.sequence != slot.sequence || segment.torn()) return std::nullopt;
+  keep_whole_records(chunk);
+  return chunk;
 }
 
 }  // namespace lotus::collector

@@ -17,6 +17,10 @@ constexpr std::uint64_t kModulePatience = 300 * kMillisecond;
 constexpr std::uint64_t kSnapshotPause = kSecond;
 constexpr double kSnapshotShare = 3.0 / 16;  // of the ring; below what collector.cpp waits for
 
+// Chunks that stay open so long are shown in the file, and again each time that they are twice as old.
+constexpr std::uint64_t kOpenAge = 5 * kSecond;
+constexpr std::uint64_t kLookPause = kSecond;
+
 // How long one process may take to have its snapshots unwound before the others are visited again.
 constexpr std::uint64_t kUnwindBudget = 20 * kMillisecond;
 // The same when the collector ends: enough for a full ring whose libraries are all opened for the first time,
@@ -271,6 +275,38 @@ bool TracedProcess::says_something(const SalvagedChunk& chunk) const {
   if (chunk.events > 0 || chunk.slot.lost_before > 0) return true;
   const auto last = sequences_.find(chunk.slot.stream);
   return chunk.slot.sequence - 1 > (last == sequences_.end() ? 0 : last->second);
+}
+
+void TracedProcess::gather_open(TraceFile& file, Packer& packer, std::uint64_t now_ns,
+                                std::uint64_t now_ticks) {
+  if (now_ns < next_look_ns_ || dead_) return;
+  next_look_ns_ = now_ns + kLookPause;
+  for (std::uint32_t i = 0; i < segment_->header().slot_count; ++i) {
+    const ThreadSlot slot = segment_->slot(i);
+    if (slot.stream == 0 || slot.used == 0) continue;
+    OpenChunk& open = open_chunks_[slot.stream];
+    if (open.sequence != slot.sequence) open = {slot.sequence, now_ns, now_ns + kOpenAge};
+    if (now_ns < open.due_ns) continue;
+    if (const auto chunk = peek_chunk(*segment_, i)) write_open(file, packer, *chunk, now_ticks);
+    open.due_ns = now_ns + (now_ns - open.since_ns);
+  }
+}
+
+void TracedProcess::write_open(TraceFile& file, Packer& packer, const SalvagedChunk& chunk,
+                               std::uint64_t now_ticks) const {
+  if (now_ticks < chunk.ticks) return;  // it records just now
+  std::vector<std::uint8_t> records = chunk.records;
+  const std::size_t bytes = records.size();
+  records.resize(bytes + encoded_bound<Kind::seen>());
+  const std::uint8_t* const end = encode<Kind::seen>(records.data() + bytes, now_ticks - chunk.ticks);
+  records.resize(static_cast<std::size_t>(end - records.data()));
+  FrameHeader header = frame_header(FrameType::open_chunk, number_);
+  header.stream = chunk.slot.stream;
+  header.sequence = chunk.slot.sequence;
+  header.base_ticks = chunk.slot.base_ticks;
+  header.lost_before = chunk.slot.lost_before;
+  header.events = chunk.events;
+  file.add_packed(header, records, packer);
 }
 
 void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) {

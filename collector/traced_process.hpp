@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -42,6 +43,8 @@ class TracedProcess {
   // Adds the new records of the rings to the batch of `file`, definitions first. Snapshots stay in their ring
   // until they are many or old, or the process is dead, or `all` is set.
   Filling gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all);
+  // Adds what threads have recorded that hand on nothing, as where they hang.
+  void gather_open(TraceFile& file, Packer& packer, std::uint64_t now_ns, std::uint64_t now_ticks);
   // The last gather() left snapshots for the next one, so that other processes do not wait for these; never
   // with `all`.
   bool more_to_unwind() const { return more_to_unwind_; }
@@ -84,6 +87,7 @@ class TracedProcess {
   // Since the previous call.
   Filling filling();
   bool is_new(std::uint32_t stream, std::uint64_t sequence);
+  void write_open(TraceFile& file, Packer& packer, const SalvagedChunk& chunk, std::uint64_t now_ticks) const;
   bool says_something(const SalvagedChunk& chunk) const;
   void write_definitions(TraceFile& file, Packer& packer, const DefinitionBody& body,
                          std::uint64_t position) const;
@@ -103,6 +107,13 @@ class TracedProcess {
   std::uint64_t snapshot_waits_since_ns_ = 0;  // for definitions
   std::uint64_t hole_since_ns_ = 0;            // when a definition was first found unfinished
   std::vector<std::uint8_t> scratch_;
+  // A thread's open chunk, as it was seen last.
+  struct OpenChunk {
+    std::uint64_t sequence = 0;
+    std::uint64_t since_ns = 0, due_ns = 0;
+  };
+  std::map<std::uint32_t, OpenChunk> open_chunks_;  // by stream
+  std::uint64_t next_look_ns_ = 0;                  // at open chunks
   bool more_to_unwind_ = false;
   bool dead_ = false;
   bool replaced_ = false;  // the process may live on, as another program (exec)

@@ -75,6 +75,7 @@ enum class Shape : std::uint8_t {
                                                        for a core (run delay); not of short fetches */ \
   ROW(python_calls,  44, point, "calls:u ns:u:ns")  /* calls of Python functions since the thread's last such record, \
                                                        and what Lotus made them longer by, estimated */ \
+  ROW(seen,          50, point, "")                 /* by the collector, last in an open_chunk frame: the thread had                                                        recorded nothing more by then */             \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions of processes; next: 78 ---- */                                                \

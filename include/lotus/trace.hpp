@@ -38,6 +38,7 @@ enum class FrameType : std::uint8_t {
   index = 7,        // IndexEntry*, one per frame before it
   trailer = 8,      // TrailerFrame: the last frame of a file that was closed
   samples = 9,      // stack_sample records of one process
+  open_chunk = 10,  // of a chunk that its thread has not handed on for seconds, what is in it so far
 };
 
 struct FrameHeader {

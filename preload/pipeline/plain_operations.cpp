@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "pipeline/feeder.hpp"
 #include "pipeline/operation_names.hpp"
-#include "pipeline/roles_transfer.hpp"
 #include "python/evaluator.hpp"
 #include "python/frame_chain.hpp"
 #include "python/python_calls.hpp"
@@ -43,7 +43,7 @@ int count_threads() {
 
 bool is_alone() {
   const int threads = count_threads();
-  return threads == 1 || (process.worker && threads <= kMostThreads && is_feeder_idle());
+  return threads == 1 || (process.worker && threads <= kMostThreads && batches_in_feeder == 0);
 }
 
 void learn(PlainOperation& operation, std::uint32_t calls, bool looked) {

@@ -1,7 +1,6 @@
 // Between the processes: the worker's result queue, its feeder thread, and the receiving end.
-#include "pipeline/roles_transfer.hpp"
-
 #include "pipeline/batch_message.hpp"
+#include "pipeline/feeder.hpp"
 #include "pipeline/handlers.hpp"
 #include "pipeline/pauses.hpp"
 #include "pipeline/roles_loader.hpp"
@@ -31,9 +30,6 @@ struct TransferRole {
 };
 constinit thread_local TransferRole role{};
 
-// Batches of a worker that were put into its result queue and are not sent yet. Guarded by the GIL.
-constinit std::int64_t batches_in_feeder = 0;
-
 std::uint64_t size_of(py::Object* object) {
   const py::Ssize size = py::api.PyObject_Size(object);
   if (size < 0) py::api.PyErr_Clear();
@@ -46,8 +42,6 @@ void forget_transfer_role() {
   role = TransferRole{};
   batches_in_feeder = 0;
 }
-
-bool is_feeder_idle() { return batches_in_feeder == 0; }
 
 py::Object* queue_feed(Call& call) {
   const Setting feeder(role.feeder, process.worker);

@@ -12,8 +12,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFrameTypes[] = {"",      "schema",      "process", "definitions", "chunk",
-                                       "clock", "process_end", "index",   "trailer",     "samples"};
+constexpr const char* kFrameTypes[] = {"",        "schema",  "process",     "definitions",
+                                       "chunk",   "clock",   "process_end", "index",
+                                       "trailer", "samples", "open_chunk"};
 
 Json process_json(const Trace& trace, const Process& process, const Reading& reading) {
   Json json = {{"number", process.number},

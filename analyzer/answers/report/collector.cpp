@@ -166,7 +166,10 @@ void FindingsCollector::on_worker_loop(const Stream& stream, const OpenSpan& spa
 }
 
 void FindingsCollector::on_open_span(const Stream& stream, const OpenSpan& span, std::size_t depth) {
-  if (depth == 0) add_cut_short(*trace_, stream, findings_);
+  if (depth == 0) {
+    add_cut_short(*trace_, stream, findings_);
+    add_stuck(*trace_, stream, findings_);
+  }
   if (span.kind == Kind::worker_loop) on_worker_loop(stream, span, span.start);
   if (span.kind == Kind::worker_loop || span.kind == Kind::fetch)
     unended_.push_back({stream.process, span.kind, span.start});

@@ -157,6 +157,8 @@ Findings FindingsCollector::take() {
   findings_.unmeasured_share = find_unmeasured_share(findings_);
   sort_loaders();
   findings_.slow = slow_.rows();
+  std::stable_sort(findings_.stuck.begin(), findings_.stuck.end(),
+                   [](const Stuck& a, const Stuck& b) { return a.at_least > b.at_least; });
   std::stable_sort(findings_.cut_short.begin(), findings_.cut_short.end(),
                    [](const CutShort& a, const CutShort& b) { return a.silent_since < b.silent_since; });
   findings_.recordings = recorder_.take();

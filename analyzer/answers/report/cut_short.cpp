@@ -31,20 +31,38 @@ bool tells(const Stream& stream) {
   return outermost == Kind::fetch || outermost == Kind::next || outermost == Kind::start_workers;
 }
 
+constexpr double kStuckNs = 5e9;  // what takes longer may well hang
+
+void describe(const Stream& stream, Unfinished& work) {
+  work.process = stream.process;
+  work.name = name_of(stream.stack.back());
+  for (const OpenSpan& span : stream.stack) {
+    if (span.kind == Kind::fetch) work.batch = field<Kind::fetch, "batch">(span);
+    if (span.kind == Kind::put) work.batch = field<Kind::put, "batch">(span);
+    if (span.kind == Kind::sample) work.index = field<Kind::sample, "index">(span);
+    if (span.kind == Kind::sample && span.has_path) work.path = stream.sample_path;
+  }
+}
+
 }  // namespace
+
+void add_stuck(const Trace& trace, const Stream& stream, Findings& findings) {
+  if (stream.process->end || stream.seen == 0 || !tells(stream)) return;
+  Stuck stuck;
+  describe(stream, stuck);
+  // Training looks after its workers while it waits, so what is inside of its wait is begun again and again.
+  const bool waits = stream.stack.front().kind == Kind::next;
+  const std::uint64_t start = (waits ? stream.stack.front() : stream.stack.back()).start;
+  stuck.at_least = static_cast<double>(trace.clock.between(start, stream.seen));
+  stuck.seen = trace.clock.ns(stream.seen);
+  if (stuck.at_least >= kStuckNs) findings.stuck.push_back(std::move(stuck));
+}
 
 void add_cut_short(const Trace& trace, const Stream& stream, Findings& findings) {
   const Process& process = *stream.process;
   if (!process.end || !tells(stream)) return;
   CutShort cut;
-  cut.process = &process;
-  cut.name = name_of(stream.stack.back());
-  for (const OpenSpan& span : stream.stack) {
-    if (span.kind == Kind::fetch) cut.batch = field<Kind::fetch, "batch">(span);
-    if (span.kind == Kind::put) cut.batch = field<Kind::put, "batch">(span);
-    if (span.kind == Kind::sample) cut.index = field<Kind::sample, "index">(span);
-    if (span.kind == Kind::sample && span.has_path) cut.path = stream.sample_path;
-  }
+  describe(stream, cut);
   cut.at_most = static_cast<double>(trace.clock.between(stream.stack.back().start, process.end->seen.ticks));
   findings.cut_short.push_back(std::move(cut));
 }

@@ -108,15 +108,25 @@ struct SlowSample {
   bool first = false;  // the first sample of its worker
 };
 
-// A thread whose process ended while it made or waited for a batch.
-struct CutShort {
+// What a thread was in the middle of.
+struct Unfinished {
   const Process* process = nullptr;
   std::string name;  // the operation that was running, or a description
   std::optional<std::uint64_t> batch;
   std::optional<std::int64_t> index;  // of the sample
   std::string path;                   // empty: none is known
-  double at_most = 0;                 // how long that ran at most: until the end was noticed
-  std::int64_t silent_since = 0;      // the process's last record, realtime
+};
+
+// A thread that did not go on for seconds when it was looked at last, of a program that still runs.
+struct Stuck : Unfinished {
+  double at_least = 0;    // ns
+  std::int64_t seen = 0;  // realtime
+};
+
+// A thread whose process ended while it made or waited for a batch.
+struct CutShort : Unfinished {
+  double at_most = 0;             // how long that ran at most: until the end was noticed
+  std::int64_t silent_since = 0;  // the process's last record, realtime
 };
 
 struct QualityFinding {
@@ -173,6 +183,7 @@ struct Findings {
   std::vector<LoaderFinding> loaders;
   std::vector<WorkerFinding> workers;
   std::vector<SlowSample> slow;  // slowest first; first samples of workers only if there are too few others
+  std::vector<Stuck> stuck;      // longest first
   std::vector<CutShort> cut_short;    // by last record, earliest first: it is often the cause of the others
   std::vector<Recording> recordings;  // one a loader, longest waited for first
 };

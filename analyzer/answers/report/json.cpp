@@ -220,15 +220,23 @@ Json sample_json(const SlowSample& sample) {
           {"first_of_worker", sample.first}};
 }
 
-Json cut_short_json(const CutShort& cut) {
-  const auto& worker = cut.process->worker_of;
-  return {{"pid", cut.process->pid},
+Json unfinished_json(const Unfinished& work, const char* key, double ns) {
+  const auto& worker = work.process->worker_of;
+  return {{"pid", work.process->pid},
           {"worker", worker ? Json(worker->worker) : Json(nullptr)},
-          {"in", cut.name},
-          {"at_most_ms", cut.at_most / kNsPerMs},
-          {"batch", value_or_null(cut.batch)},
-          {"index", value_or_null(cut.index)},
-          {"path", cut.path.empty() ? Json(nullptr) : Json(cut.path)}};
+          {"in", work.name},
+          {key, ns / kNsPerMs},
+          {"batch", value_or_null(work.batch)},
+          {"index", value_or_null(work.index)},
+          {"path", work.path.empty() ? Json(nullptr) : Json(work.path)}};
+}
+
+Json cut_short_json(const CutShort& cut) { return unfinished_json(cut, "at_most_ms", cut.at_most); }
+
+Json stuck_json(const Stuck& stuck) {
+  Json json = unfinished_json(stuck, "at_least_ms", stuck.at_least);
+  json["seen_ns"] = stuck.seen;
+  return json;
 }
 
 template <class Row, class Make>
@@ -263,6 +271,7 @@ Json report_json(const Findings& f) {
   json["loaders"] = list_of(f.loaders, loader_json);
   json["workers"] = list_of(f.workers, [&](const auto& worker) { return worker_json(worker, f); });
   json["slow_samples"] = list_of(f.slow, sample_json);
+  json["stuck"] = list_of(f.stuck, stuck_json);
   json["cut_short"] = list_of(f.cut_short, cut_short_json);
   return json;
 }

@@ -9,6 +9,7 @@
 
 namespace lotus::analyzer {
 
+std::string stuck_text(const Findings& findings, const Terminal& terminal);
 std::string cut_short_text(const Findings& findings, const Terminal& terminal);
 std::string advice_text(const Findings& findings, const std::optional<Diagnosis>& diagnosis,
                         const Terminal& terminal);

@@ -77,6 +77,9 @@ std::string report_text(const Findings& findings, const Terminal& terminal) {
   const Verdict verdict = verdict_of(findings);
   std::string out = verdict_text(verdict, terminal) + context_text(findings, terminal);
   out += tracing_text(findings.quality, terminal);
+  out +=
+      section(terminal, "Does not go on", "the program still runs; for at least: until it was looked at last",
+              stuck_text(findings, terminal));
   out += section(terminal, "Cut short", "what ended processes were in: killed, crashed, out of memory?",
                  cut_short_text(findings, terminal));
   out +=

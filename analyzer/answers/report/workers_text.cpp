@@ -55,31 +55,41 @@ void add_loader(Table& table, const LoaderFinding& finding) {
 }
 
 // Above this number, only a count is printed.
-constexpr std::size_t kMostCutShort = 8;
+constexpr std::size_t kMostUnfinished = 8;
 
-}  // namespace
-
-std::string cut_short_text(const Findings& f, const Terminal& terminal) {
-  if (f.cut_short.empty()) return {};
+template <class Work>
+std::string unfinished_text(const std::vector<Work>& all, const char* duration, double Work::*lasted,
+                            const Terminal& terminal) {
+  if (all.empty()) return {};
   Table table({{.right = false},
                {"pid"},
                {.title = "in", .right = false},
-               {.title = "for at most", .importance = 2},
+               {.title = duration, .importance = 2},
                {.title = "batch", .importance = 1},
                {"sample"},
                {.title = "file", .right = false, .flexible = true, .narrowest = 32}});
-  for (std::size_t i = 0; i < std::min(kMostCutShort, f.cut_short.size()); ++i) {
-    const CutShort& cut = f.cut_short[i];
-    const auto& worker = cut.process->worker_of;
+  for (std::size_t i = 0; i < std::min(kMostUnfinished, all.size()); ++i) {
+    const Work& work = all[i];
+    const auto& worker = work.process->worker_of;
     table.add({worker ? fmt::format("worker {}", worker->worker) : "training",
-               std::to_string(cut.process->pid), escaped(cut.name), human_time(cut.at_most),
-               cut.batch ? std::to_string(*cut.batch) : "-", cut.index ? std::to_string(*cut.index) : "-",
-               cut.path.empty() ? "-" : escaped(cut.path)});
+               std::to_string(work.process->pid), escaped(work.name), human_time(work.*lasted),
+               work.batch ? std::to_string(*work.batch) : "-", work.index ? std::to_string(*work.index) : "-",
+               work.path.empty() ? "-" : escaped(work.path)});
   }
   std::string text = table.text(terminal);
-  if (f.cut_short.size() > kMostCutShort)
-    text += fmt::format("  and {} more, in report --json\n", f.cut_short.size() - kMostCutShort);
+  if (all.size() > kMostUnfinished)
+    text += fmt::format("  and {} more, in report --json\n", all.size() - kMostUnfinished);
   return text;
+}
+
+}  // namespace
+
+std::string stuck_text(const Findings& f, const Terminal& terminal) {
+  return unfinished_text(f.stuck, "for at least", &Stuck::at_least, terminal);
+}
+
+std::string cut_short_text(const Findings& f, const Terminal& terminal) {
+  return unfinished_text(f.cut_short, "for at most", &CutShort::at_most, terminal);
 }
 
 std::string workers_text(const Findings& f, const Terminal& terminal) {

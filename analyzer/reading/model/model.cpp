@@ -43,6 +43,8 @@ const Reading& Model::run() {
   PayloadReader payload(trace_.source);
   Frame next;
   while (cursor.next(next)) {
+    if (next.header.type == FrameType::open_chunk)
+      open_chunks_[{next.header.process, next.header.stream}] = next;
     const bool wanted = next.header.type == FrameType::chunk ||
                         (wants_stacks_ && next.header.type == FrameType::samples) ||
                         (wants_records_ && next.header.type == FrameType::definitions);
@@ -54,9 +56,19 @@ const Reading& Model::run() {
       damaged(next, next.end() - next.offset, payload.problem());
     if (progress_) progress_(cursor.position());
   }
+  read_open_chunks(payload);
   for (auto& [key, open] : streams_) spans_.abandon(*open);
   spans_.finish();
   return reading_;
+}
+
+// Threads that have not handed on their last chunk: the program still runs, or its collector was killed.
+void Model::read_open_chunks(PayloadReader& payload) {
+  for (const auto& [key, frame] : open_chunks_) {
+    Body body;
+    if (frame.header.sequence <= stream(frame.header).sequence) continue;
+    if (payload.read(frame, body)) chunk(frame, body);
+  }
 }
 
 void Model::frame(const Frame& frame, Body body) {

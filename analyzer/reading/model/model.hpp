@@ -18,6 +18,8 @@
 
 namespace lotus::analyzer {
 
+class PayloadReader;
+
 class Model {
  public:
   // Called now and then with the bytes of the file read so far.
@@ -39,6 +41,7 @@ class Model {
   };
 
   void frame(const Frame& frame, Body body);
+  void read_open_chunks(PayloadReader& payload);
   void definitions(const FrameHeader& header, Body body);
   void chunk(const Frame& frame, Body body);
   Stream& stream(const FrameHeader& header);
@@ -58,6 +61,7 @@ class Model {
   Reading reading_;
   SpanBuilder spans_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<Stream>> streams_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Frame> open_chunks_;  // the last of each stream
   const bool wants_records_;
   const bool wants_stacks_;
   const std::uint64_t apart_ticks_;

@@ -25,8 +25,8 @@ struct Reading {
   Damage damage;  // of chunks and samples
 
   struct Extent {
-    std::uint64_t records = 0;                 // without the repetitions at the start of chunks
-    std::uint64_t visits = 0;                  // of them, those that came kApartNs or more after the one before
+    std::uint64_t records = 0;  // without the repetitions at the start of chunks
+    std::uint64_t visits = 0;   // of them, those that came kApartNs or more after the one before
     std::uint64_t first = kUnknown, last = 0;  // ticks of the first and the last record
 
     std::uint64_t ticks() const { return first < last ? last - first : 0; }

@@ -61,6 +61,7 @@ struct Stream {
   bool broken = false;         // the last chunk was not read to its end
   std::uint64_t gaps = 0;      // places so far where records are missing
   std::uint64_t records = 0;
+  std::uint64_t seen = 0;     // ticks when its open chunk was looked at, 0: the trace has its end or none
   std::uint64_t samples = 0;  // that ended so far, those inside of others not counted
   std::vector<OpenSpan> stack;
   std::string chunk_path;   // the last path of the open chunk, which the next one builds on

@@ -94,6 +94,9 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
       if (innermost != nullptr) innermost->python_calls.add(calls);
       return;
     }
+    case Kind::seen:
+      stream.seen = ticks;
+      return;
     case Kind::core_wait:
       if (innermost != nullptr) innermost->core_wait_ns = field<Kind::core_wait, "ns">(record);
       return;

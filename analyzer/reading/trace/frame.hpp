@@ -15,9 +15,10 @@ struct Frame {
   std::uint64_t end() const { return payload() + header.stored_bytes; }
 };
 
-// Chunks, definitions and samples: the payload is records.
+// Chunks, definitions and samples, open chunks: the payload is records.
 inline bool holds_records(FrameType type) {
-  return type == FrameType::chunk || type == FrameType::definitions || type == FrameType::samples;
+  return type == FrameType::chunk || type == FrameType::definitions || type == FrameType::samples ||
+         type == FrameType::open_chunk;
 }
 // Size of the structure at the start of a payload; 0 if there is none, or the frame's type is not known.
 std::size_t structure_bytes(FrameType type);
