@@ -38,7 +38,7 @@ enum class Shape : std::uint8_t {
   ROW(leave_error,    2, leave, "")                 /* left by a Python exception */                \
   ROW(leave_empty,    3, leave, "")                 /* no sample was made, or what came is no batch */ \
   ROW(leave_lost,     4, leave, "")                 /* abandoned: C++ exception, longjmp */         \
-  /* ---- spans; next: 21 ---- */                                                                   \
+  /* ---- spans; next: 22 ---- */                                                                   \
   ROW(op,             5, enter, "def:u")            /* a callable of a pipeline; see op_def */      \
   ROW(sample,         6, enter, "index:z")          /* Dataset.__getitem__; -1 when not an int */   \
   ROW(samples,        7, enter, "count:u")          /* Dataset.__getitems__ */                      \
@@ -55,6 +55,8 @@ enum class Shape : std::uint8_t {
   ROW(consume,       18, enter, "iterator:u reset:u batch:u")  /* _process_data */                  \
   ROW(pin,           19, enter, "iterator:u reset:u batch:u")  /* copy to pinned memory */          \
   ROW(start_workers, 20, enter, "iterator:u")       /* the iterator's __init__ */                   \
+  ROW(indices,       21, enter, "iterator:u reset:u batch:u")  /* the sampler: which samples make this batch; \
+                                                       before batch 0 also the sampler's iter() */  \
   /* ---- points; next: 45 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \

@@ -18,6 +18,7 @@ py::Object* next_data(Call& call);
 py::Object* get_data(Call& call);
 py::Object* process_data(Call& call);
 py::Object* try_put_index(Call& call);
+py::Object* next_index(Call& call);
 py::Object* pin_memory_loop(Call& call);
 py::Object* pin_step(Call& call);
 py::Object* pin_memory(Call& call);

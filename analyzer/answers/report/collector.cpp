@@ -22,6 +22,7 @@ void FindingsCollector::begin(const Trace& trace) {
   op_by_index_.clear();
   recorder_.begin(trace);
   native_.begin(trace);
+  facts_.begin(trace);
 }
 
 OpFinding& FindingsCollector::finding_of(const Op& op) {
@@ -63,6 +64,7 @@ WorkerFinding& FindingsCollector::worker_of(const Process& process) {
 
 void FindingsCollector::on_span(const Span& span) {
   recorder_.on_span(span);
+  facts_.on_span(span);
   switch (span.kind()) {
     case Kind::op:
       return on_op(span);

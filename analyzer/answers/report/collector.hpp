@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "answers/replay/recorder.hpp"
+#include "answers/report/facts_collector.hpp"
 #include "answers/report/findings.hpp"
 #include "answers/report/native.hpp"
 #include "answers/stats/slowest.hpp"
@@ -80,6 +81,7 @@ class FindingsCollector : public Visitor {
   Findings findings_;
   Recorder recorder_;
   NativeCollector native_;
+  FactsCollector facts_;
   const Trace* trace_ = nullptr;
   std::deque<OpFinding> ops_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, OpFinding*> op_by_key_;
