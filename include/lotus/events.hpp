@@ -57,12 +57,13 @@ enum class Shape : std::uint8_t {
   ROW(start_workers, 20, enter, "iterator:u")       /* the iterator's __init__ */                   \
   ROW(indices,       21, enter, "iterator:u reset:u batch:u")  /* the sampler: which samples make this batch; \
                                                        before batch 0 also the sampler's iter() */  \
-  /* ---- points; next: 45 ---- */                                                                  \
+  /* ---- points; next: 48 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
   ROW(process_cpu,   41, point, "ns:u:ns")          /* CPU time that the process has used so far: at both \
-                                                       ends of a `next`, so that its steps are known */ \
+                                                       ends of a `next`, so that its steps are known, and of \
+                                                       a long fetch, so that other threads' part is */ \
   ROW(bytes,         35, point, "count:u:bytes")    /* moved by the innermost open span */          \
   ROW(cpu,           36, point, "ns:u:ns")          /* thread CPU time of the innermost open span */\
   ROW(path,          37, point, "shared:u:bytes suffix:s")  /* file of the open sample: `shared` of the \
@@ -77,6 +78,12 @@ enum class Shape : std::uint8_t {
                                                        for a core (run delay); not of short fetches */ \
   ROW(python_calls,  44, point, "calls:u ns:u:ns")  /* calls of Python functions since the thread's last such record, \
                                                        and what Lotus made them longer by, estimated */ \
+  ROW(faults,        45, point, "minor:u major:u read:u:bytes")  /* of the process so far, now and then after a \
+                                                       batch: page faults, bytes read from storage */ \
+  ROW(footprint,     46, point, "threads:u resident:u:bytes private:u:bytes")  /* of the process, seldom after a \
+                                                       batch; 2^64 - 1: not known */                \
+  ROW(collections,   47, point, "young:u middle:u old:u")  /* garbage collections of the process so far, after a \
+                                                       batch, when the old generation was collected */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions of processes; next: 78 ---- */                                                \

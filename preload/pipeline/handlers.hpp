@@ -36,6 +36,9 @@ py::Object* rebuild_storage(Call& call);
 // roles_distributed.cpp
 py::Object* init_process_group(Call& call);
 
+// roles_waiting.cpp: for something else than a lock
+py::Object* waits_for_no_lock(Call& call);
+
 // In a forked child: what the handlers of each file remember of this thread is its parent's.
 void forget_worker_role();
 void forget_loader_role();

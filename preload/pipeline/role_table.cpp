@@ -32,6 +32,9 @@ constexpr Role kRoles[] = {
     {"multiprocessing/reduction.py",      "dumps",            pickle_dumps,     {"obj"}},
     {"multiprocessing/connection.py",     "send_bytes",       send_bytes,       {}},
     {"multiprocessing/connection.py",     "recv_bytes",       recv_bytes,       {}},
+    {"/threading.py",                     "wait",             waits_for_no_lock, {}},
+    {"/threading.py",                     "join",             waits_for_no_lock, {}},
+    {"multiprocessing/synchronize.py",    "wait",             waits_for_no_lock, {}},
     {"torch/distributed/distributed_c10d.py", "init_process_group", init_process_group, {"rank", "world_size"}},
     // clang-format on
 };

@@ -176,6 +176,7 @@ void FindingsCollector::on_open_span(const Stream& stream, const OpenSpan& span,
 
 void FindingsCollector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   recorder_.on_point(stream, record, ticks);
+  facts_.on_point(stream, record);
   if (record.kind != Kind::received) return;
   const std::uint64_t outstanding = field<Kind::received, "outstanding">(record);
   if (outstanding == kUnknown) return;  // imported ones may not say it

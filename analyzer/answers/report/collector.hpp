@@ -36,7 +36,10 @@ class FindingsCollector : public Visitor {
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
     native_.on_stack_sample(process, record, ticks);
   }
-  void on_native(const Stream& stream, const Record& record) override { native_.on_native(stream, record); }
+  void on_native(const Stream& stream, const Record& record) override {
+    native_.on_native(stream, record);
+    facts_.on_native(stream, record);
+  }
   void on_span(const Span& span) override;
   void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
   void on_batch(const Batch& batch) override;

@@ -23,6 +23,7 @@ void FindingsCollector::end(const Reading& reading) {
   recorder_.end();
   findings_.quality.own_cost += native_.cost();
   native_.end();
+  facts_.end();
   fold_unended(reading);
   std::set<const Process*> training;
   for (const auto& [key, loop] : loops_) training.insert(std::get<0>(key));

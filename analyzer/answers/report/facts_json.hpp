@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "answers/report/facts.hpp"
+#include "answers/report/findings.hpp"
 
 namespace lotus::analyzer {
 
-void add_facts(nlohmann::ordered_json& report, const Facts& facts);
+void add_facts(nlohmann::ordered_json& report, const Findings& findings);
 
 }  // namespace lotus::analyzer

@@ -261,7 +261,7 @@ Json report_json(const Findings& f) {
                       {"send_ms", stats_of(f.send)},
                       {"deserialize_ms", stats_of(f.deserialize)}};
   json["pin"] = {{"count", f.pin.count()}, {"ms", stats_of(f.pin)}};
-  add_facts(json, f.facts);
+  add_facts(json, f);
   json["loaders"] = list_of(f.loaders, loader_json);
   json["workers"] = list_of(f.workers, [&](const auto& worker) { return worker_json(worker, f); });
   json["slow_samples"] = list_of(f.slow, sample_json);
