@@ -42,6 +42,7 @@ constexpr Row kRows[] = {
     {"numpy._core._multiarray_umath", nullptr, nullptr, "fromfile frombuffer fromstring"},  // from NumPy 2
     {"zlib", nullptr, nullptr, "decompress"},
     {"zlib", "Decompress", "decompressobj", "decompress"},
+    {"gc", nullptr, nullptr, "collect"},
 };
 // clang-format on
 

@@ -27,6 +27,12 @@ def test_collections_of_all_objects(used):
     assert report["garbage"]["old_collections"] == truth["collections"] - 1  # the first is before the first look
 
 
+def test_collections_that_the_dataset_asks_for(used):
+    truth, report = used
+    assert report["garbage"]["calls"] == truth["batches"]
+    assert report["garbage"]["called_s"] == pytest.approx(truth["collected"], rel=0.05, abs=0.02)
+
+
 def test_threads_that_compute_for_the_batch(used):
     truth, report = used
     told = report["threads"]

@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader, Dataset
 PAGES = 1000
 kept = []
 counts = {"wall": 0.0, "thread": 0.0, "process": 0.0}
+collected = [0.0]
 
 
 def private():
@@ -49,7 +50,9 @@ class Uses(Dataset):
         for page in range(PAGES):
             memory[page * mmap.PAGESIZE] = 1
         kept.append(memory)
+        begin = time.perf_counter()
         gc.collect()
+        collected[0] += time.perf_counter() - begin
         after = time.perf_counter(), time.thread_time(), time.process_time()
         for name, first, last in zip(counts, before, after):
             counts[name] += last - first
@@ -69,7 +72,7 @@ def main():
         faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
         if time.monotonic() - began > seconds:
             break
-    counts.update(pages=PAGES, batches=batches, memory=memory, faults=faults, threads=len(idle) + 2,
+    counts.update(collected=collected[0], pages=PAGES, batches=batches, memory=memory, faults=faults, threads=len(idle) + 2,
                   collections=gc.get_stats()[2]["collections"] - old)
     print(json.dumps(counts))
 

@@ -72,6 +72,8 @@ struct GarbageFinding {
   bool known = false;
   std::uint64_t old = 0;      // of all objects
   std::uint64_t batches = 0;  // made by these processes
+  std::uint64_t calls = 0;    // of gc.collect() in fetches, …
+  double called = 0;          // … and what they took; what Python collects by itself is not timed
 };
 
 struct Facts {

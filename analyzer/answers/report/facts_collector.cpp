@@ -31,10 +31,18 @@ void FactsCollector::add_loop(const IterationKey& key, const Iteration& loop) {
 
 void FactsCollector::on_native(const Stream& stream, const Record& record) {
   const auto hook = stream.process->hooks.find(field<Kind::native, "hook">(record));
-  if (hook == stream.process->hooks.end() || !is_lock_hook(hook->second.name)) return;
-  LockWaits& lock = locks_[hook->second.name];
+  if (hook == stream.process->hooks.end()) return;
+  const bool collects = is_collection_hook(hook->second.name);
+  if (!collects && !is_lock_hook(hook->second.name)) return;
+  const std::uint64_t calls = field<Kind::native, "calls">(record);
   const auto took = static_cast<double>(trace_->clock.duration_ns(field<Kind::native, "ticks">(record)));
-  lock.waits += field<Kind::native, "calls">(record);
+  if (collects) {
+    facts_.garbage.calls += calls;
+    facts_.garbage.called += took;
+    return;
+  }
+  LockWaits& lock = locks_[hook->second.name];
+  lock.waits += calls;
   lock.total += took;
   const OpenSpan& innermost = stream.stack.back();
   const bool in_op = innermost.kind == Kind::op && innermost.op->role != OpRole::runner;

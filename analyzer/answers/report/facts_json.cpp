@@ -49,9 +49,12 @@ Json faults_json(const FaultsFinding& faults) {
           {"read_later_epochs_bytes", known(faults.read_later)}};
 }
 
-Json garbage_json(const GarbageFinding& garbage) {
+Json garbage_json(const GarbageFinding& garbage, double fetch_time) {
   return {{"old_collections", garbage.known ? Json(garbage.old) : Json(nullptr)},
-          {"batches", garbage.known ? Json(garbage.batches) : Json(nullptr)}};
+          {"batches", garbage.known ? Json(garbage.batches) : Json(nullptr)},
+          {"calls", garbage.calls},
+          {"called_s", garbage.called / kNsPerS},
+          {"called_percent", percent_or_null(garbage.called, fetch_time)}};
 }
 
 }  // namespace
@@ -64,7 +67,7 @@ void add_facts(Json& report, const Findings& findings) {
   report["threads"] = threads_json(facts.threads);
   report["memory"] = memory_json(facts.memory);
   report["faults"] = faults_json(facts.faults);
-  report["garbage"] = garbage_json(facts.garbage);
+  report["garbage"] = garbage_json(facts.garbage, findings.fetch_time);
 }
 
 }  // namespace lotus::analyzer

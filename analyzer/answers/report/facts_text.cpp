@@ -58,11 +58,18 @@ std::string read_line(const FaultsFinding& faults) {
                      human_bytes(faults.read_first), human_bytes(faults.read_later));
 }
 
-std::string garbage_line(const GarbageFinding& garbage) {
+std::string garbage_line(const GarbageFinding& garbage, double fetch_time) {
   constexpr std::uint64_t kTellsOfBatches = 10;  // from a collection in so many on
-  if (!garbage.known || garbage.old == 0 || garbage.old * kTellsOfBatches < garbage.batches) return {};
-  return fmt::format("Python's garbage collector went through all objects {} times in {} batches",
-                     human_count(garbage.old), human_count(garbage.batches));
+  const double share = percent_of(garbage.called, fetch_time).value_or(0);
+  const bool often = garbage.known && garbage.old > 0 && garbage.old * kTellsOfBatches >= garbage.batches;
+  std::string line;
+  if (share >= kTellsOfFactsPercent)
+    line = fmt::format("gc.collect() took {}, {} of preprocessing: {} calls", human_time(garbage.called),
+                       human_percent(share), human_count(garbage.calls));
+  if (often)
+    line += fmt::format("{}Python's garbage collector went through all objects {} times in {} batches",
+                        line.empty() ? "" : "; ", human_count(garbage.old), human_count(garbage.batches));
+  return line;
 }
 
 }  // namespace
@@ -71,7 +78,7 @@ std::string facts_text(const Findings& f, const Terminal& terminal) {
   std::vector<std::string> lines = {sampler_line(f.facts.sampler)};
   for (const LockFinding& lock : f.facts.locks) lines.push_back(lock_line(lock, f.fetch_time));
   lines.push_back(threads_line(f.facts.threads));
-  lines.push_back(garbage_line(f.facts.garbage));
+  lines.push_back(garbage_line(f.facts.garbage, f.fetch_time));
   lines.push_back(memory_line(f.facts.memory));
   lines.push_back(read_line(f.facts.faults));
   std::string out;

@@ -1,4 +1,5 @@
-// Which native entry points are locks of Python that were waited for.
+// Which native entry points are Python's own that cost without doing work: locks that were waited for, and
+// gc.collect().
 #pragma once
 
 #include <string_view>
@@ -9,5 +10,7 @@ namespace lotus::analyzer {
 inline bool is_lock_hook(std::string_view name) {
   return name == "threading.Lock" || name == "threading.RLock" || name == "multiprocessing.Lock";
 }
+
+inline bool is_collection_hook(std::string_view name) { return name == "collect"; }
 
 }  // namespace lotus::analyzer
