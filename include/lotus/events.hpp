@@ -38,7 +38,7 @@ enum class Shape : std::uint8_t {
   ROW(leave_error,    2, leave, "")                 /* left by a Python exception */                \
   ROW(leave_empty,    3, leave, "")                 /* no sample was made, or what came is no batch */ \
   ROW(leave_lost,     4, leave, "")                 /* abandoned: C++ exception, longjmp */         \
-  /* ---- spans; next: 21 ---- */                                                                   \
+  /* ---- spans; next: 22 ---- */                                                                   \
   ROW(op,             5, enter, "def:u")            /* a callable of a pipeline; see op_def */      \
   ROW(sample,         6, enter, "index:z")          /* Dataset.__getitem__; -1 when not an int */   \
   ROW(samples,        7, enter, "count:u")          /* Dataset.__getitems__ */                      \
@@ -55,12 +55,15 @@ enum class Shape : std::uint8_t {
   ROW(consume,       18, enter, "iterator:u reset:u batch:u")  /* _process_data */                  \
   ROW(pin,           19, enter, "iterator:u reset:u batch:u")  /* copy to pinned memory */          \
   ROW(start_workers, 20, enter, "iterator:u")       /* the iterator's __init__ */                   \
-  /* ---- points; next: 45 ---- */                                                                  \
+  ROW(indices,       21, enter, "iterator:u reset:u batch:u")  /* the sampler: which samples make this batch; \
+                                                       before batch 0 also the sampler's iter() */  \
+  /* ---- points; next: 49 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
   ROW(process_cpu,   41, point, "ns:u:ns")          /* CPU time that the process has used so far: at both \
-                                                       ends of a `next`, so that its steps are known */ \
+                                                       ends of a `next`, so that its steps are known, and of \
+                                                       a long fetch, so that other threads' part is */ \
   ROW(bytes,         35, point, "count:u:bytes")    /* moved by the innermost open span */          \
   ROW(cpu,           36, point, "ns:u:ns")          /* thread CPU time of the innermost open span */\
   ROW(path,          37, point, "shared:u:bytes suffix:s")  /* file of the open sample: `shared` of the \
@@ -75,7 +78,14 @@ enum class Shape : std::uint8_t {
                                                        for a core (run delay); not of short fetches */ \
   ROW(python_calls,  44, point, "calls:u ns:u:ns")  /* calls of Python functions since the thread's last such record, \
                                                        and what Lotus made them longer by, estimated */ \
-  ROW(seen,          50, point, "")                 /* by the collector, last in an open_chunk frame: the thread had                                                        recorded nothing more by then */             \
+  ROW(faults,        45, point, "minor:u major:u read:u:bytes")  /* of the process so far, now and then after a \
+                                                       batch: page faults, bytes read from storage */ \
+  ROW(footprint,     46, point, "threads:u resident:u:bytes private:u:bytes")  /* of the process, seldom after a \
+                                                       batch; 2^64 - 1: not known */                \
+  ROW(collections,   47, point, "young:u middle:u old:u")  /* garbage collections of the process so far, after a \
+                                                       batch, when the old generation was collected */ \
+  ROW(seen,          48, point, "")                 /* by the collector, last in an open_chunk frame: the thread \
+                                                       had recorded nothing more by then */         \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions of processes; next: 78 ---- */                                                \

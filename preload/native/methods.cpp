@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "native/hooks.hpp"
+#include "native/locks.hpp"
 #include "python/method_table.hpp"
 #include "python/objects.hpp"
 #include "system/files.hpp"
@@ -41,6 +42,7 @@ constexpr Row kRows[] = {
     {"numpy._core._multiarray_umath", nullptr, nullptr, "fromfile frombuffer fromstring"},  // from NumPy 2
     {"zlib", nullptr, nullptr, "decompress"},
     {"zlib", "Decompress", "decompressobj", "decompress"},
+    {"gc", nullptr, nullptr, "collect"},
 };
 // clang-format on
 
@@ -133,6 +135,7 @@ void hook_imported_modules() {
   const py::Ssize size = py::api.PyObject_Size(modules);
   if (size == modules_seen) return;
   modules_seen = size;
+  hook_locks();
   for (std::size_t row = 0; row < std::size(kRows); ++row) {
     py::Object* module = hooked[row] ? nullptr : py::api.PyDict_GetItemString(modules, kRows[row].module);
     if (module == nullptr) continue;

@@ -18,6 +18,7 @@ py::Object* next_data(Call& call);
 py::Object* get_data(Call& call);
 py::Object* process_data(Call& call);
 py::Object* try_put_index(Call& call);
+py::Object* next_index(Call& call);
 py::Object* pin_memory_loop(Call& call);
 py::Object* pin_step(Call& call);
 py::Object* pin_memory(Call& call);
@@ -34,6 +35,9 @@ py::Object* rebuild_storage(Call& call);
 
 // roles_distributed.cpp
 py::Object* init_process_group(Call& call);
+
+// roles_waiting.cpp: for something else than a lock
+py::Object* waits_for_no_lock(Call& call);
 
 // In a forked child: what the handlers of each file remember of this thread is its parent's.
 void forget_worker_role();

@@ -35,9 +35,18 @@ std::uint64_t counter(py::Object* self, py::Object* name) {
 enum class Counted : std::uint8_t { unknown, before, inside };
 constinit Counted consumed_is_counted = Counted::unknown;
 
+// The sampler is asked for the samples of a batch; before batch 0 its iterator is made, too.
+py::Object* run_sampler(const Call& call, const Iterator& iterator, std::uint64_t batch) {
+  const Span span = enter<Kind::indices>(iterator.id, iterator.reset, batch);
+  py::Object* result = call.run();
+  leave(span, how_left(result));
+  return result;
+}
+
 py::Object* iterator_init(Call& call, py::Object* self, py::Object* loader) {
   Iterator* known = find_iterator(self);
-  if (known != nullptr && known->initialising) return call.run();  // the base class's part
+  // The base class's part, in which only iter(sampler) may take long.
+  if (known != nullptr && known->initialising) return run_sampler(call, *known, 0);
   Iterator* iterator = add_iterator(self, loader);
   iterator->initialising = true;
   hook_imported_modules();  // forked workers inherit it
@@ -79,7 +88,10 @@ py::Object* iterator_reset(Call& call) {
   // call is hot.
   const bool first = integer_of(role_local(call, 1), 0) != 0;
   if (first) define_workers(*iterator, self);
-  if (first || iterator->initialising || iterator->resetting) return call.run();
+  if (first || iterator->initialising || iterator->resetting) {
+    const bool of_base_class = call.info->local[2] < 0;  // does little more than iter(sampler)
+    return of_base_class ? run_sampler(call, *iterator, 0) : call.run();
+  }
   ++iterator->reset;
   define_epoch(*iterator);
   const Setting resetting(iterator->resetting, true);
@@ -168,6 +180,15 @@ py::Object* try_put_index(Call& call) {
   if (result != nullptr && counter(self, names._send_idx) > before)
     point<Kind::queued>(iterator->id, iterator->reset, before, counter(self, names._tasks_outstanding));
   return result;
+}
+
+py::Object* next_index(Call& call) {
+  py::Object* self = role_local(call, 0);
+  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  if (iterator == nullptr) return call.run();
+  // Batches are counted as they are sent to workers; without workers, as they are delivered.
+  const std::int64_t sent = integer_attribute(self, names._send_idx, -1);
+  return run_sampler(call, *iterator, sent >= 0 ? non_negative(sent) : counter(self, names._num_yielded));
 }
 
 py::Object* pin_memory_loop(Call& call) {

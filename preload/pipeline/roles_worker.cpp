@@ -9,6 +9,7 @@
 #include "pipeline/operation_names.hpp"
 #include "pipeline/pauses.hpp"
 #include "pipeline/pipeline.hpp"
+#include "pipeline/process_facts.hpp"
 #include "python/call_costs.hpp"
 #include "python/objects.hpp"
 #include "python/python_thread.hpp"
@@ -51,10 +52,11 @@ class CoreWait {
   CoreWait()
       : before_(last_fetch_ticks * kLongPerSecond > ticks_per_second() ? core_wait_ns() : UINT64_MAX),
         start_(ticks_now()) {}
+  bool measures() const { return before_ != UINT64_MAX; }
   // The fetch is over, its span still open.
   void end() const {
     last_fetch_ticks = ticks_now() - start_;
-    if (before_ == UINT64_MAX) return;
+    if (!measures()) return;
     const std::uint64_t after = core_wait_ns();
     if (after != UINT64_MAX && after >= before_) point<Kind::core_wait>(after - before_);
   }
@@ -104,6 +106,8 @@ py::Object* fetch(Call& call) {
   const Span span = enter<Kind::fetch>(name.iterator, name.reset, name.batch);
   if (operators.spared()) point<Kind::no_operators>();
   const CoreWait core_wait;
+  // Of all threads: whether others compute for this one.
+  if (core_wait.measures()) point<Kind::process_cpu>(process_cpu_ns());
   measure_cpu(span, cpu_ns());
   const Owned dataset(plain_attribute(fetcher, names.dataset));
   const Owned collate(plain_attribute(fetcher, names.collate_fn));
@@ -118,11 +122,15 @@ py::Object* fetch(Call& call) {
     result = call.run();
   }
   if (result != nullptr) close_native_collate(context, current_thread());
-  if (span.generation == process.generation) core_wait.end();
+  if (span.generation == process.generation) {
+    if (core_wait.measures()) point<Kind::process_cpu>(process_cpu_ns());
+    core_wait.end();
+  }
   tell_calls_before_end();
   leave(span, how_left(result));
   if (span.generation == process.generation && python_thread.context == nullptr) {
     tell_calls_outside();
+    tell_process_facts();
     if (Thread* thread = current_thread()) end_batch(*thread);
   }
   return result;

@@ -26,6 +26,7 @@ void parse(char* line, Mapping& mapping) {
   mapping.start = number(at, 16);
   mapping.end = number(at, 16);
   mapping.executable = std::strlen(at) > 4 && at[2] == 'x';
+  mapping.writable = std::strlen(at) > 4 && at[1] == 'w' && at[3] == 'p';
   at += mapping.executable || std::strlen(at) > 4 ? 5 : 0;
   mapping.offset = number(at, 16);
   mapping.device = number(at, 16) << 32;

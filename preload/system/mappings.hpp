@@ -15,6 +15,7 @@ struct Mapping {
   std::uint64_t start = 0, end = 0, offset = 0;  // offset: in the file
   std::uint64_t device = 0, inode = 0;
   bool executable = false;
+  bool writable = false;  // and not shared with other processes
   std::string_view path;  // valid until the next one; "" for memory without a file, "[vdso]"
 };
 

@@ -105,7 +105,8 @@ def paths(value, names, before=""):
 
 
 def compare(values, titles, names=(), perhaps=None):
-    """Compares printed and documented keys. `names`: see paths(). `perhaps`: an object that may be null."""
+    """Compares printed and documented keys. `names`: see paths(). `perhaps`: an object that may be null,
+    or a list that may be empty."""
     printed = set()
     for value in values:
         printed |= paths(value, names)
@@ -137,7 +138,8 @@ def traces(tmp_path_factory, tracers, photos):
 
 
 def test_keys_of_the_report(traces):
-    compare([asked(["report", "--json"], trace) for trace in traces], ["report"])
+    reports = [asked(["report", "--json"], trace) for trace in traces]
+    compare(reports, ["report"], perhaps=".locks[]")  # none is waited for, but on a busy machine
 
 
 def test_keys_of_the_report_by_rank(tracer):

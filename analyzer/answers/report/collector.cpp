@@ -22,6 +22,7 @@ void FindingsCollector::begin(const Trace& trace) {
   op_by_index_.clear();
   recorder_.begin(trace);
   native_.begin(trace);
+  facts_.begin(trace);
 }
 
 OpFinding& FindingsCollector::finding_of(const Op& op) {
@@ -63,6 +64,7 @@ WorkerFinding& FindingsCollector::worker_of(const Process& process) {
 
 void FindingsCollector::on_span(const Span& span) {
   recorder_.on_span(span);
+  facts_.on_span(span);
   switch (span.kind()) {
     case Kind::op:
       return on_op(span);
@@ -177,6 +179,7 @@ void FindingsCollector::on_open_span(const Stream& stream, const OpenSpan& span,
 
 void FindingsCollector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   recorder_.on_point(stream, record, ticks);
+  facts_.on_point(stream, record);
   if (record.kind != Kind::received) return;
   const std::uint64_t outstanding = field<Kind::received, "outstanding">(record);
   if (outstanding == kUnknown) return;  // imported ones may not say it

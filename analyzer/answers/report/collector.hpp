@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "answers/replay/recorder.hpp"
+#include "answers/report/facts_collector.hpp"
 #include "answers/report/findings.hpp"
 #include "answers/report/native.hpp"
 #include "answers/stats/slowest.hpp"
@@ -35,7 +36,10 @@ class FindingsCollector : public Visitor {
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
     native_.on_stack_sample(process, record, ticks);
   }
-  void on_native(const Stream& stream, const Record& record) override { native_.on_native(stream, record); }
+  void on_native(const Stream& stream, const Record& record) override {
+    native_.on_native(stream, record);
+    facts_.on_native(stream, record);
+  }
   void on_span(const Span& span) override;
   void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
   void on_batch(const Batch& batch) override;
@@ -80,6 +84,7 @@ class FindingsCollector : public Visitor {
   Findings findings_;
   Recorder recorder_;
   NativeCollector native_;
+  FactsCollector facts_;
   const Trace* trace_ = nullptr;
   std::deque<OpFinding> ops_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, OpFinding*> op_by_key_;

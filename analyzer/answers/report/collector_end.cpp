@@ -32,6 +32,7 @@ void FindingsCollector::end(const Reading& reading) {
   recorder_.end();
   findings_.quality.own_cost += native_.cost();
   native_.end();
+  facts_.end();
   fold_unended(reading);
   std::set<const Process*> training;
   for (const auto& [key, loop] : loops_) training.insert(std::get<0>(key));
@@ -69,6 +70,7 @@ void FindingsCollector::fold_loops() {
     LoaderFinding& loader = loader_of(*process, iterator);
     const auto lasted = static_cast<double>(trace_->clock.duration_ns(loop.ticks()));
     const auto missing = static_cast<double>(trace_->clock.duration_ns(loop.missing));
+    facts_.add_loop(key, loop);
     loader.next += loop.next;
     loader.loop += lasted;
     ++loader.epochs;
@@ -162,6 +164,7 @@ Findings FindingsCollector::take() {
   std::stable_sort(findings_.cut_short.begin(), findings_.cut_short.end(),
                    [](const CutShort& a, const CutShort& b) { return a.silent_since < b.silent_since; });
   findings_.recordings = recorder_.take();
+  findings_.facts = facts_.take();
   return std::move(findings_);
 }
 

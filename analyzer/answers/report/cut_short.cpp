@@ -17,6 +17,8 @@ std::string name_of(const OpenSpan& span) {
       return "handing on a batch";
     case Kind::start_workers:
       return "starting workers";
+    case Kind::indices:
+      return "the sampler";
     case Kind::deserialize:
     case Kind::consume:
       return "taking over a batch";

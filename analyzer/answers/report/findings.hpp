@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "answers/replay/recording.hpp"
+#include "answers/report/facts.hpp"
 #include "answers/stats/core_wait.hpp"
 #include "answers/stats/cpu_time.hpp"
 #include "answers/stats/interval.hpp"
@@ -178,6 +179,8 @@ struct Findings {
   double bytes = 0;
   std::uint64_t queue_samples = 0, queue_most = 0;
   double queue_sum = 0;
+
+  Facts facts;
 
   double next = 0, loop = 0;  // see LoaderFinding
   std::vector<LoaderFinding> loaders;

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "answers/report/facts_json.hpp"
 #include "answers/report/report.hpp"
 #include "answers/report/shares.hpp"
 #include "answers/report/verdict.hpp"
@@ -268,6 +269,7 @@ Json report_json(const Findings& f) {
                       {"send_ms", stats_of(f.send)},
                       {"deserialize_ms", stats_of(f.deserialize)}};
   json["pin"] = {{"count", f.pin.count()}, {"ms", stats_of(f.pin)}};
+  add_facts(json, f);
   json["loaders"] = list_of(f.loaders, loader_json);
   json["workers"] = list_of(f.workers, [&](const auto& worker) { return worker_json(worker, f); });
   json["slow_samples"] = list_of(f.slow, sample_json);

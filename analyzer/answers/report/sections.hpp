@@ -17,6 +17,7 @@ std::string ops_text(const Findings& findings, const Terminal& terminal);
 std::string native_text(const Findings& findings, const Terminal& terminal);
 std::string times_text(const Findings& findings, const Terminal& terminal);
 std::string shares_text(const Findings& findings, const Terminal& terminal);
+std::string facts_text(const Findings& findings, const Terminal& terminal);
 std::string workers_text(const Findings& findings, const Terminal& terminal);
 std::string slow_text(const Findings& findings, const Terminal& terminal);
 std::string loaders_text(const Findings& findings, const Terminal& terminal);

@@ -94,6 +94,7 @@ std::string report_text(const Findings& findings, const Terminal& terminal) {
                  times_text(findings, terminal));
   out += section(terminal, "Waiting", "T2, of the whole run; the first sentence: all of next(), of the loop",
                  shares_text(findings, terminal));
+  out += section(terminal, "Beside the operations", "", facts_text(findings, terminal));
   out += section(terminal, "Workers", "busy: share of a worker's life spent preprocessing",
                  workers_text(findings, terminal));
   out += section(terminal, "Slowest samples", "", slow_text(findings, terminal));

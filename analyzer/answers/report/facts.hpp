@@ -1,0 +1,88 @@
+// What a run did beside its operations, as far as it was recorded. Times in ns.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lotus::analyzer {
+
+// The training processes asking their samplers which samples make the next batch.
+struct SamplerFinding {
+  std::uint64_t calls = 0;  // of the samplers and their iterators; 0: nothing of it was recorded
+  double first = 0;         // making the samplers' iterators, and drawing the first batch of each epoch
+  double later = 0;         // drawing all others
+  double waited = 0;        // of both: inside next(); the rest was before the first next()
+  double loops = 0;         // from the start of each epoch to the end of its last next()
+
+  double total() const { return first + later; }
+  std::optional<double> share_percent() const {
+    return calls > 0 && loops > 0 ? std::optional(std::min(100.0, 100 * total() / loops)) : std::nullopt;
+  }
+};
+
+// Fetches waiting for locks of one kind, over 100 µs each.
+struct LockFinding {
+  std::string name;         // "multiprocessing.Lock"
+  std::uint64_t waits = 0;  // at least 1
+  double total = 0;
+  std::string op;  // the operation that waited longest, nested ones excluded; empty: outside of all
+};
+
+// The threads of processes that make batches. Of fetches in which all were measured; the first ones are not.
+struct ThreadsFinding {
+  std::uint64_t most = 0;  // of one process, 0: not known
+  double fetch_wall = 0;   // of the fetches
+  double fetch_cpu = 0;    // of the threads that make the batches
+  double process_cpu = 0;  // of all threads of their processes meanwhile
+
+  // How many threads of a process computed at once while it made a batch, on average.
+  std::optional<double> at_once() const {
+    return fetch_wall > 0 ? std::optional(process_cpu / fetch_wall) : std::nullopt;
+  }
+  // What the other threads computed, in percent of all.
+  std::optional<double> others_percent() const {
+    if (process_cpu <= 0) return std::nullopt;
+    return std::max(0.0, 100 * (1 - fetch_cpu / process_cpu));
+  }
+};
+
+// The process whose private memory grew most while it made batches; bytes.
+struct MemoryFinding {
+  std::uint32_t pid = 0;  // 0: there is none of which it is known twice
+  double first = 0, last = 0;
+  std::uint64_t batches = 0;  // that it made in between
+
+  double growth() const { return last - first; }
+};
+
+// Page faults of the processes that make batches, between their first and last look at the counters.
+struct FaultsFinding {
+  bool known = false;
+  std::uint64_t minor = 0, major = 0;
+  std::uint64_t batches = 0;  // that were made in between
+  // Bytes read from storage, by epoch in which that was seen: the loaders' first ones and later ones.
+  double read_first = 0, read_later = 0;
+};
+
+// Garbage collections in processes that make batches.
+struct GarbageFinding {
+  bool known = false;
+  std::uint64_t old = 0;      // of all objects
+  std::uint64_t batches = 0;  // made by these processes
+  std::uint64_t calls = 0;    // of gc.collect() in fetches, …
+  double called = 0;          // … and what they took; what Python collects by itself is not timed
+};
+
+struct Facts {
+  SamplerFinding sampler;
+  std::vector<LockFinding> locks;  // longest waited for first
+  ThreadsFinding threads;
+  MemoryFinding memory;
+  FaultsFinding faults;
+  GarbageFinding garbage;
+};
+
+}  // namespace lotus::analyzer

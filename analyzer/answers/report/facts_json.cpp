@@ -1,0 +1,73 @@
+#include "answers/report/facts_json.hpp"
+
+#include "text/json_number.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json sampler_json(const SamplerFinding& sampler) {
+  const auto seconds = [&](double ns) { return sampler.calls > 0 ? Json(ns / kNsPerS) : Json(nullptr); };
+  return {{"calls", sampler.calls},
+          {"total_s", seconds(sampler.total())},
+          {"first_s", seconds(sampler.first)},
+          {"later_s", seconds(sampler.later)},
+          {"waited_s", seconds(sampler.waited)},
+          {"share_percent", number_or_null(sampler.share_percent())}};
+}
+
+Json lock_json(const LockFinding& lock, double fetch_time) {
+  return {{"name", lock.name},
+          {"waits", lock.waits},
+          {"total_s", lock.total / kNsPerS},
+          {"share_percent", percent_or_null(lock.total, fetch_time)},
+          {"op", lock.op.empty() ? Json(nullptr) : Json(lock.op)}};
+}
+
+Json threads_json(const ThreadsFinding& threads) {
+  return {{"most", threads.most > 0 ? Json(threads.most) : Json(nullptr)},
+          {"at_once", number_or_null(threads.at_once())},
+          {"others_percent", number_or_null(threads.others_percent())}};
+}
+
+Json memory_json(const MemoryFinding& memory) {
+  const bool known = memory.pid != 0;
+  return {{"pid", known ? Json(memory.pid) : Json(nullptr)},
+          {"private_first_bytes", known ? Json(memory.first) : Json(nullptr)},
+          {"private_last_bytes", known ? Json(memory.last) : Json(nullptr)},
+          {"batches", known ? Json(memory.batches) : Json(nullptr)}};
+}
+
+Json faults_json(const FaultsFinding& faults) {
+  const auto known = [&](auto value) { return faults.known ? Json(value) : Json(nullptr); };
+  return {{"minor", known(faults.minor)},
+          {"major", known(faults.major)},
+          {"batches", known(faults.batches)},
+          {"read_first_epochs_bytes", known(faults.read_first)},
+          {"read_later_epochs_bytes", known(faults.read_later)}};
+}
+
+Json garbage_json(const GarbageFinding& garbage, double fetch_time) {
+  return {{"old_collections", garbage.known ? Json(garbage.old) : Json(nullptr)},
+          {"batches", garbage.known ? Json(garbage.batches) : Json(nullptr)},
+          {"calls", garbage.calls},
+          {"called_s", garbage.called / kNsPerS},
+          {"called_percent", percent_or_null(garbage.called, fetch_time)}};
+}
+
+}  // namespace
+
+void add_facts(Json& report, const Findings& findings) {
+  const Facts& facts = findings.facts;
+  report["sampler"] = sampler_json(facts.sampler);
+  report["locks"] = Json::array();
+  for (const LockFinding& lock : facts.locks) report["locks"].push_back(lock_json(lock, findings.fetch_time));
+  report["threads"] = threads_json(facts.threads);
+  report["memory"] = memory_json(facts.memory);
+  report["faults"] = faults_json(facts.faults);
+  report["garbage"] = garbage_json(facts.garbage, findings.fetch_time);
+}
+
+}  // namespace lotus::analyzer

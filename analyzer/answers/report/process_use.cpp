@@ -1,0 +1,111 @@
+#include "answers/report/process_use.hpp"
+
+#include <algorithm>
+
+namespace lotus::analyzer {
+namespace {
+
+bool is_of_later_epoch(const Span& fetch) {
+  const Process& process = *fetch.stream.process;
+  const std::uint64_t reset = field<Kind::fetch, "reset">(fetch.data);
+  if (process.worker_of)
+    return process.worker_of->training->epoch_number_of(process.worker_of->iterator, reset) > 0;
+  return process.epoch_number_of(field<Kind::fetch, "iterator">(fetch.data), reset) > 0;
+}
+
+}  // namespace
+
+void ProcessUseCollector::on_fetch(const Span& span, double ns) {
+  Use& use = uses_[span.stream.process];
+  ++use.batches;
+  use.later_epoch = is_of_later_epoch(span);
+  const OpenSpan& data = span.data;
+  if (!data.has_cpu || data.process_cpu_before == kUnknown) return;
+  if (data.process_cpu_after <= data.process_cpu_before) return;  // the second look is missing
+  threads_.fetch_wall += ns;
+  threads_.fetch_cpu += static_cast<double>(data.cpu_ns);
+  threads_.process_cpu += static_cast<double>(data.process_cpu_after - data.process_cpu_before);
+}
+
+// A worker's counters begin with it; those of a training process have counted the program's start.
+void ProcessUseCollector::add_faults(const Stream& stream, const Record& record, Use& use) {
+  const std::uint64_t minor = field<Kind::faults, "minor">(record);
+  if (minor == 0) return;  // nobody counts here, as in some sandboxes
+  const std::uint64_t read = field<Kind::faults, "read">(record);
+  if (!use.has_faults) {
+    use.has_faults = true;
+    use.first_minor = minor;
+    use.first_major = field<Kind::faults, "major">(record);
+    use.faults_batches = use.batches;
+    use.read = stream.process->worker_of ? 0 : read;
+  }
+  const double more = read > use.read ? static_cast<double>(read - use.read) : 0;
+  (use.later_epoch ? use.read_later : use.read_first) += more;
+  use.read = read;
+  use.minor = minor;
+  use.major = field<Kind::faults, "major">(record);
+  use.batches_between = use.batches - use.faults_batches;
+}
+
+void ProcessUseCollector::add_footprint(const Record& record, Use& use) {
+  const std::uint64_t threads = field<Kind::footprint, "threads">(record);
+  if (threads != kUnknown) use.threads = std::max(use.threads, threads);
+  const std::uint64_t bytes = field<Kind::footprint, "private">(record);
+  if (bytes == kUnknown) return;
+  use.memory_last = static_cast<double>(bytes);
+  if (!use.has_memory) {
+    use.has_memory = true;
+    use.memory_first = use.memory_last;
+    use.memory_batches = use.batches;
+  }
+  use.memory_between = use.batches - use.memory_batches;
+}
+
+void ProcessUseCollector::on_point(const Stream& stream, const Record& record) {
+  switch (record.kind) {
+    case Kind::faults:
+      return add_faults(stream, record, uses_[stream.process]);
+    case Kind::footprint:
+      return add_footprint(record, uses_[stream.process]);
+    case Kind::collections: {
+      Use& use = uses_[stream.process];
+      use.old_last = field<Kind::collections, "old">(record);
+      if (!use.has_garbage) use.old_first = use.old_last;
+      use.has_garbage = true;
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void ProcessUseCollector::fold(Facts& facts) {
+  for (const auto& [process, use] : uses_) {
+    facts.threads.most = std::max(facts.threads.most, use.threads);
+    if (use.has_faults) {
+      FaultsFinding& faults = facts.faults;
+      faults.known = true;
+      faults.minor += use.minor - std::min(use.minor, use.first_minor);
+      faults.major += use.major - std::min(use.major, use.first_major);
+      faults.batches += use.batches_between;
+      faults.read_first += use.read_first;
+      faults.read_later += use.read_later;
+    }
+    if (use.has_garbage) {
+      facts.garbage.known = true;
+      facts.garbage.old += use.old_last - std::min(use.old_last, use.old_first);
+      facts.garbage.batches += use.batches;
+    }
+    const double growth = use.memory_last - use.memory_first;
+    const bool most = facts.memory.pid == 0 || growth > facts.memory.growth();
+    if (use.memory_between > 0 && most)
+      facts.memory = {process->pid, use.memory_first, use.memory_last, use.memory_between};
+  }
+  facts.threads.fetch_wall += threads_.fetch_wall;
+  facts.threads.fetch_cpu += threads_.fetch_cpu;
+  facts.threads.process_cpu += threads_.process_cpu;
+  threads_ = {};
+  uses_.clear();
+}
+
+}  // namespace lotus::analyzer

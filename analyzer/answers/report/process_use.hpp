@@ -1,0 +1,41 @@
+// What the processes that make batches use, from the counters that they record now and then.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "answers/report/facts.hpp"
+#include "reading/model/visitor.hpp"
+
+namespace lotus::analyzer {
+
+class ProcessUseCollector {
+ public:
+  void on_fetch(const Span& span, double ns);
+  void on_point(const Stream& stream, const Record& record);
+  // Sums up what was seen of the processes of one trace.
+  void fold(Facts& facts);
+
+ private:
+  struct Use {
+    std::uint64_t batches = 0;  // so far
+    bool later_epoch = false;   // the last batch was of a loader's later epoch
+    bool has_faults = false;    // and since then:
+    std::uint64_t first_minor = 0, first_major = 0, faults_batches = 0;
+    std::uint64_t minor = 0, major = 0, read = 0, batches_between = 0;
+    double read_first = 0, read_later = 0;
+    std::uint64_t threads = 0;
+    bool has_memory = false;
+    double memory_first = 0, memory_last = 0;
+    std::uint64_t memory_batches = 0, memory_between = 0;
+    bool has_garbage = false;
+    std::uint64_t old_first = 0, old_last = 0;
+  };
+  static void add_faults(const Stream& stream, const Record& record, Use& use);
+  static void add_footprint(const Record& record, Use& use);
+
+  std::unordered_map<const Process*, Use> uses_;
+  ThreadsFinding threads_;
+};
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,16 @@
+// Which native entry points are Python's own that cost without doing work: locks that were waited for, and
+// gc.collect().
+#pragma once
+
+#include <string_view>
+
+namespace lotus::analyzer {
+
+// The names that preload/native/locks.cpp gives them.
+inline bool is_lock_hook(std::string_view name) {
+  return name == "threading.Lock" || name == "threading.RLock" || name == "multiprocessing.Lock";
+}
+
+inline bool is_collection_hook(std::string_view name) { return name == "collect"; }
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,21 @@
+"""Waiting for a lock inside of a fetch is told, with the kind of lock and the operation; other waits are not."""
+import json
+
+import pytest
+
+import harness
+
+
+def test_waits_for_locks(tmp_path, tracers):
+    tracers.append(harness.Tracer(tmp_path))
+    outcome, trace = tracers[-1].trace(harness.program("locks"))
+    assert outcome.code == 0, outcome.stderr.decode()
+    truth = json.loads(outcome.stdout)
+    told = {lock["name"]: lock for lock in trace.report["locks"]}
+    names = {"threading.Lock": "lock", "threading.RLock": "recursive", "multiprocessing.Lock": "shared"}
+    assert set(told) == set(names)
+    for name, own in names.items():
+        assert told[name]["total_s"] == pytest.approx(truth[own], rel=0.1, abs=0.02), name
+        assert told[name]["op"] == "Waits.wait"
+        assert told[name]["waits"] >= 9
+    assert truth["event"] >= 0.2
