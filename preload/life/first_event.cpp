@@ -9,6 +9,7 @@
 #include "life/config.hpp"
 #include "life/describe.hpp"
 #include "life/session.hpp"
+#include "pipeline/trial.hpp"
 #include "python/call_costs.hpp"
 #include "record/recorder.hpp"
 #include "sampling/sampler.hpp"
@@ -34,8 +35,10 @@ void announce(CollectorStart collector) {
     hint = " (when `lotus-collector` is run: none stands beside liblotus.so)";
   else if (collector == CollectorStart::failed)
     hint = " (when `lotus-collector` is run: it could not be started from here)";
+  const char* tried = trial_remark();
   char line[kPathBytes + 1024];
-  std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s", session.output, hint,
+  std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s%s%s", session.output, hint,
+                tried != nullptr ? "; " : "", tried != nullptr ? tried : "",
                 session.remark[0] != '\0' ? "; " : "", session.remark,
                 config.complaint[0] != '\0' ? "; " : "", config.complaint);
   say(line);
