@@ -75,7 +75,8 @@ std::string section(const Terminal& terminal, const std::string& title, const st
 
 std::string report_text(const Findings& findings, const Terminal& terminal) {
   const Verdict verdict = verdict_of(findings);
-  std::string out = verdict_text(verdict, terminal) + context_text(findings, terminal);
+  std::string out = trial_text(findings, terminal);
+  out += verdict_text(verdict, terminal) + context_text(findings, terminal);
   out += tracing_text(findings.quality, terminal);
   out += section(terminal, "Cut short", "what ended processes were in: killed, crashed, out of memory?",
                  cut_short_text(findings, terminal));
