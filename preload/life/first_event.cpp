@@ -27,6 +27,7 @@ bool is_helper_process() {
 }
 
 void announce(CollectorStart collector) {
+  const char* tried = trial_remark();
   if (!session.first) return;
   const char* hint = "";
   if (!config.autostart)
@@ -35,7 +36,6 @@ void announce(CollectorStart collector) {
     hint = " (when `lotus-collector` is run: none stands beside liblotus.so)";
   else if (collector == CollectorStart::failed)
     hint = " (when `lotus-collector` is run: it could not be started from here)";
-  const char* tried = trial_remark();
   char line[kPathBytes + 1024];
   std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s%s%s", session.output, hint,
                 tried != nullptr ? "; " : "", tried != nullptr ? tried : "",

@@ -48,6 +48,7 @@ constexpr std::size_t kTextBytes = 192;
 constinit char tried_text[kTextBytes] = "";
 constinit char problem[kTextBytes] = "";
 constinit const char* refusal = nullptr;  // why a loader stayed as it is, the first one
+constinit bool told_trying = false, told_refusal = false;
 constinit char remark[2 * kTextBytes] = "";
 
 // "num_workers=8,pin_memory=1", of those that are tried.
@@ -237,6 +238,18 @@ class Parameters {
   Values given_, together_;
 };
 
+const char* tell_trying() {
+  told_trying = true;
+  std::snprintf(remark, sizeof remark, "trying %s", tried_text);
+  return remark;
+}
+
+const char* tell_refusal() {
+  told_refusal = true;
+  std::snprintf(remark, sizeof remark, "LOTUS_TRY=%s is refused for a DataLoader: %s", tried_text, refusal);
+  return remark;
+}
+
 // Libraries make loaders again and again: what was said once is not said again.
 bool is_new(std::string_view instead) {
   static constinit std::uint32_t said[16] = {};
@@ -256,14 +269,14 @@ bool is_new(std::string_view instead) {
 void record(const Parameters& parameters, const char* reason) {
   char instead[kTextBytes];
   write_values(instead, parameters.replaced());
-  const bool announced = process.segment.header != nullptr;
-  if (reason != nullptr && refusal == nullptr) {
-    refusal = reason;
-    if (announced) say(trial_remark());
-  }
-  if (is_new(reason == nullptr ? instead : reason))
+  if (reason != nullptr && refusal == nullptr) refusal = reason;
+  if (is_new(reason == nullptr ? instead
+                               : reason))  // the process's first record, as a rule: the line is said
     define<Kind::tried>(std::string_view(tried_text), std::string_view(instead),
                         std::string_view(reason == nullptr ? "" : reason));
+  if (current_thread() == nullptr) return;
+  if (reason == nullptr && !told_trying) say(tell_trying());
+  if (reason != nullptr && !told_refusal) say(tell_refusal());
 }
 
 }  // namespace
@@ -295,9 +308,7 @@ bool is_limiting_threads() { return wanted && tried.of[threads] > 0; }
 
 const char* trial_remark() {
   if (!wanted) return nullptr;
-  std::snprintf(remark, sizeof remark, refusal == nullptr ? "trying %s" : "LOTUS_TRY=%s is refused: %s",
-                tried_text, refusal);
-  return remark;
+  return refusal == nullptr ? tell_trying() : tell_refusal();
 }
 
 void change_loader(const Call& call) {

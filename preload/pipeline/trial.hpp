@@ -15,7 +15,8 @@ bool is_trying();
 // A worker's threads are to be limited.
 bool is_limiting_threads();
 
-// What the line on stderr says of it; nullptr: nothing is tried.
+// What the line on stderr says of it, once; nullptr: nothing is tried. What is only known later, as that a
+// second loader is not changed, has a line of its own.
 const char* trial_remark();
 
 // Before the frame of DataLoader.__init__ is evaluated: puts the settings in the place of its arguments.
