@@ -112,7 +112,9 @@ void write_page(const ReportOptions& options) {
     collector.end(reading);
     page.add(*trace, reading);
   }
-  page.write(out, collector.take());
+  Findings findings = collector.take();
+  compare_trial(findings, traces, options.against);
+  page.write(out, findings);
   out.close();
 }
 
@@ -131,8 +133,7 @@ Run prepare_report(CLI::App& app) {
              "--against", options->against,
              "where LOTUS_TRY changed settings: the trace of a run without it, with which to compare; "
              "default: the latest of the same command line beside the trace")
-          ->type_name("FORMER")
-          ->excludes(html);
+          ->type_name("FORMER");
   app.add_flag("--by-rank", options->by_rank,
                "the ranks of a distributed run side by side: which holds the others up")
       ->excludes(html)

@@ -2,6 +2,7 @@
 
 #include "answers/report/report.hpp"
 #include "answers/report/shares.hpp"
+#include "answers/report/trial_views.hpp"
 #include "answers/report/verdict.hpp"
 #include "reading/trace/loader_facts.hpp"
 #include "text/json_number.hpp"

@@ -5,6 +5,7 @@
 
 #include "answers/report/report.hpp"
 #include "answers/report/sections.hpp"
+#include "answers/report/trial_views.hpp"
 #include "answers/report/verdict.hpp"
 #include "text/escape.hpp"
 #include "text/table.hpp"

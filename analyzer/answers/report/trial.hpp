@@ -1,17 +1,13 @@
 // What LOTUS_TRY changed in a run, and what came of it, beside a former run without it.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "answers/replay/replay.hpp"
-#include "text/terminal.hpp"
 
 namespace lotus::analyzer {
-
-struct Findings;
 
 // A loader's performance in a former run, what its replay predicts for the settings that were tried, and what
 // came.
@@ -34,9 +30,5 @@ std::string settings_to_try(const Recording& recording, const Settings& then);
 // None: one of the runs got no batch from it.
 std::optional<TrialOutcome> outcome_of(const std::string& settings, const std::vector<Recording>& former,
                                        const std::vector<Recording>& tried);
-
-// Lines on top of the report; empty if nothing was tried.
-std::string trial_text(const Findings& findings, const Terminal& terminal);
-nlohmann::ordered_json trial_json(const Findings& findings);
 
 }  // namespace lotus::analyzer
