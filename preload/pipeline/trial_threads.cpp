@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "pipeline/handlers.hpp"
 #include "pipeline/trial.hpp"
 #include "python/objects.hpp"
 #include "system/loaded.hpp"
@@ -25,10 +26,12 @@ constexpr char kSource[] =
     "        getattr(module, name)(threads)\n"
     "        setattr(module, name, lambda *_, **__: None)\n";
 
-void run_source(long threads) {
+// `format`: a program with a number in it.
+template <std::size_t N>
+void run_source(const char (&format)[N], long threads) {
   constexpr int kFileInput = 257;
   char source[1024];
-  std::snprintf(source, sizeof source, kSource, threads);
+  std::snprintf(source, sizeof source, format, threads);
   py::Object* modules = py::api.PyImport_GetModuleDict();
   py::Object* builtins = modules != nullptr ? py::api.PyDict_GetItemString(modules, "builtins") : nullptr;
   const Owned code(py::api.Py_CompileString(source, "<lotus>", kFileInput));
@@ -75,11 +78,31 @@ void set_in_libraries(long threads) {
     if (map->l_name != nullptr) set_in_library(*map, threads);
 }
 
+// -1: OpenCV is not loaded.
+long threads_of_opencv() {
+  py::Object* modules = py::api.PyImport_GetModuleDict();
+  py::Object* opencv = modules != nullptr ? py::api.PyDict_GetItemString(modules, "cv2") : nullptr;
+  const Owned get(opencv != nullptr ? py::api.PyObject_GetAttrString(opencv, "getNumThreads") : nullptr);
+  const Owned number(get ? py::api.PyObject_CallObject(get.get(), nullptr) : nullptr);
+  if (!number) py::api.PyErr_Clear();
+  return static_cast<long>(integer_of(number.get(), -1));
+}
+
 }  // namespace
+
+py::Object* get_iterator(Call& call) {
+  const long before = is_limiting_threads() ? threads_of_opencv() : -1;
+  if (before < 0) return call.run();
+  constexpr char kSet[] = "import sys\nsys.modules['cv2'].setNumThreads(%ld)\n";
+  run_source(kSet, 1);
+  py::Object* result = call.run();
+  if (result != nullptr) run_source(kSet, before);
+  return result;
+}
 
 void limit_thread_pools(long threads) {
   set_in_libraries(threads);
-  run_source(threads);
+  run_source(kSource, threads);
 }
 
 }  // namespace lotus

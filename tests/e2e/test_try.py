@@ -116,6 +116,13 @@ def test_threads_of_workers(case, bare, tracer):
     assert all(epoch["threads"] == [2] for epoch in changed("threads=2", case, tracer)[1:])
 
 
+@pytest.mark.skipif(harness.lacks("cv2", "numpy") is not None, reason="no cv2 here")
+def test_threads_of_opencv(tracer):
+    """Its pool does not survive a fork, and must not be told so there. Training keeps its own."""
+    *epochs, training = changed("threads=2", "opencv", tracer)[1:]
+    assert [epoch["threads"] for epoch in epochs] == [[2], [2]] and training == 4
+
+
 @pytest.mark.parametrize("python", sorted(SUPPORTED))
 def test_each_python(python, tracer):
     """Where a frame keeps its arguments differs; numbers and truth values are counted differently, too."""

@@ -34,6 +34,13 @@ class Greedy(Numbers):
         return sample(index)
 
 
+class Blurred(Numbers):
+    """Works with OpenCV, whose number of threads it tells."""
+
+    def __getitem__(self, index):
+        return {**sample(index), "threads": blur()}
+
+
 class Nested(Numbers):
     """Makes a loader in the worker."""
 
@@ -52,6 +59,23 @@ class Own(DataLoader):
 
     def __init__(self, dataset):
         super().__init__(dataset, 8, num_workers=1, prefetch_factor=3)
+
+
+def blur():
+    """Has OpenCV's pool work. Returns its number of threads."""
+    import cv2
+    import numpy
+    cv2.GaussianBlur(numpy.ones((800, 800, 3), "f"), (0, 0), 3)
+    return cv2.getNumThreads()
+
+
+def with_opencv():
+    """The pool runs already when workers are forked."""
+    import cv2
+    cv2.setNumThreads(4)
+    blur()
+    show(DataLoader(Blurred(), 8, num_workers=1))
+    print(json.dumps(blur()))
 
 
 def take_threads(_):
@@ -106,6 +130,7 @@ CASES = {
     "greedy-spawn": lambda: show(DataLoader(Greedy(), 8, num_workers=1, worker_init_fn=take_threads,
                                             multiprocessing_context="spawn"), epochs=1),
     "nested": lambda: show(DataLoader(Nested(), 8, num_workers=1), epochs=1),
+    "opencv": with_opencv,
     "thread": in_a_thread,
     "daemon": in_a_daemon,
     "two": two,
