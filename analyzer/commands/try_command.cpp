@@ -39,6 +39,9 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
+// A trace has no more bytes of a command line (preload/life/describe.cpp).
+constexpr std::size_t kMostArguments = 2047;
+
 // A trace has the words of a command line, not their quotes.
 bool may_lack_quotes(const std::string& arguments) {
   return !std::all_of(arguments.begin(), arguments.end(), [](char c) { return c == ' ' || is_plain(c); });
@@ -99,6 +102,7 @@ TryCommand try_command(const Trace& trace, const Answer& answer) {
                               human_rate(answer.prediction.achieved.images_per_s()), human_rate(range.low),
                               human_rate(range.high), human_rate(recording.achieved.images_per_s()));
   if (may_lack_quotes(process->arguments)) command.about += "; quotes of the command line are not recorded";
+  if (process->arguments.size() >= kMostArguments) command.about += "; the command line is cut off";
   return command;
 }
 
