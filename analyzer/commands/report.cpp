@@ -1,4 +1,5 @@
 // `report`: why the input pipeline is slow.
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "answers/report/report.hpp"
 #include "commands/command.hpp"
 #include "commands/trace_copy.hpp"
+#include "reading/input/former_trace.hpp"
 #include "reading/model/fan.hpp"
 #include "showing/html/page.hpp"
 #include "text/error.hpp"
@@ -21,7 +23,7 @@ struct ReportOptions {
   std::vector<std::string> traces;
   bool json = false;
   bool by_rank = false;
-  std::optional<std::string> html;
+  std::optional<std::string> html, against;
   bool force = false;
 };
 
@@ -42,6 +44,28 @@ void print_report(const Findings& findings, bool json) {
   out.close();
 }
 
+std::vector<Recording> recordings_of(const std::string& path) {
+  Trace trace(path);
+  Recorder recorder;
+  recorder.begin(trace);
+  read_trace(trace, recorder, true);
+  recorder.end();
+  return recorder.take();
+}
+
+// A run in which something was tried is compared with the one before it.
+void compare_trial(Findings& findings, const Traces& traces, const std::optional<std::string>& against) {
+  if (findings.tried.empty() && against)
+    throw WrongUsage("--against: nothing was tried in " + escaped(findings.files.front()) +
+                     "; diff compares any two runs");
+  if (findings.tried.empty() || traces.size() > 1) return;
+  const std::string former = against ? *against : former_trace_of(*traces.front());
+  const auto tried = std::find_if(findings.tried.begin(), findings.tried.end(),
+                                  [](const Tried& one) { return one.refused.empty(); });
+  if (former.empty() || tried == findings.tried.end()) return;
+  findings.trial = outcome_of(tried->settings, recordings_of(former), findings.recordings);
+}
+
 void report(const ReportOptions& options) {
   const Traces traces = opened(chosen_traces(options.traces));  // findings refer to them
   FindingsCollector collector;
@@ -49,7 +73,9 @@ void report(const ReportOptions& options) {
     collector.begin(*trace);
     collector.end(read_trace(*trace, collector));
   }
-  print_report(collector.take(), options.json);
+  Findings findings = collector.take();
+  compare_trial(findings, traces, options.against);
+  print_report(findings, options.json);
 }
 
 void report_ranks(const ReportOptions& options) {
@@ -86,7 +112,9 @@ void write_page(const ReportOptions& options) {
     collector.end(reading);
     page.add(*trace, reading);
   }
-  page.write(out, collector.take());
+  Findings findings = collector.take();
+  compare_trial(findings, traces, options.against);
+  page.write(out, findings);
   out.close();
 }
 
@@ -100,9 +128,16 @@ Run prepare_report(CLI::App& app) {
                               "write the report as a page for the browser; -: standard output")
                    ->type_name("OUT")
                    ->excludes(json);
+  auto* against =
+      app.add_option(
+             "--against", options->against,
+             "where LOTUS_TRY changed settings: the trace of a run without it, with which to compare; "
+             "default: the latest of the same command line beside the trace")
+          ->type_name("FORMER");
   app.add_flag("--by-rank", options->by_rank,
                "the ranks of a distributed run side by side: which holds the others up")
-      ->excludes(html);
+      ->excludes(html)
+      ->excludes(against);
   app.add_flag("--force", options->force, "replace the page if it exists")->needs(html);
   return [options] {
     options->html ? write_page(*options) : options->by_rank ? report_ranks(*options) : report(*options);

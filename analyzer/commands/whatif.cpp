@@ -10,6 +10,7 @@
 #include "answers/replay/answer.hpp"
 #include "answers/replay/recorder.hpp"
 #include "commands/command.hpp"
+#include "commands/try_command.hpp"
 #include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
@@ -22,7 +23,7 @@ struct WhatifOptions {
   std::string step;
   std::optional<std::uint64_t> loader;
   Question question;
-  bool json = false;
+  bool json = false, to_try = false;
 };
 
 // "0.5x" or "12ms" (ns, us, ms, s).
@@ -95,6 +96,17 @@ const Recording& chosen(const std::vector<Recording>& recordings, const WhatifOp
   return *found;
 }
 
+std::string trial_output(const TryCommand& command, const Answer& answer, bool json) {
+  const bool any = !command.settings.empty();
+  if (!json)
+    return any ? fmt::format("# {}\n{}\n", command.about, escaped(command.line))
+               : "# nothing to try: no setting that LOTUS_TRY can change is predicted to gain\n";
+  nlohmann::ordered_json object = answer_json(answer);
+  object["try"] = nullptr;
+  if (any) object["try"] = {{"settings", command.settings}, {"command", command.line}};
+  return json_text(object);
+}
+
 void answer(const WhatifOptions& options) {
   const auto paths = chosen_traces(options.traces);
   if (paths.size() > 1) throw WrongUsage("whatif replays one trace; name one");
@@ -110,9 +122,12 @@ void answer(const WhatifOptions& options) {
   const auto recordings = recorder.take();
   const Recording& recording = chosen(recordings, options, paths.front());
   check_ops(recording, question);
+  if (options.to_try) question = question_to_try(recording, question);
   const Replay replay(recording);
   const Answer result = answer_of(replay, question);
-  if (options.json)
+  if (options.to_try)
+    out.write(trial_output(try_command(trace, result), result, options.json));
+  else if (options.json)
     out.write(json_text(answer_json(result)));
   else
     out.write(answer_text(result, Terminal::of(out.file())));
@@ -138,6 +153,8 @@ Run prepare_whatif(CLI::App& app) {
       ->type_name("CHANGE");
   app.add_option("--loader", options->loader,
                  "id of the loader; default: the one that training waited for longest");
+  app.add_flag("--try", options->to_try,
+               "print the command line that tries the question's settings, else those that gain most");
   app.add_flag("--json", options->json, "the same facts as one JSON object");
   return [options] { answer(*options); };
 }

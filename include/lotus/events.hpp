@@ -107,6 +107,9 @@ enum class Shape : std::uint8_t {
   ROW(tracing_cost,  77, definition, "call_ps:u:ps inside_call_ps:u:ps start_ns:u:ns")  /* of Lotus in this process, \
                                                        0 not known: a Python call outside of the pipeline and inside, \
                                                        CPU time until all was ready to record */         \
+  ROW(tried,         88, definition, "settings:s instead:s refused:s")  /* LOTUS_TRY: what DataLoaders were made with \
+                                                       instead of the program's own settings; refused: why one \
+                                                       was not, empty if it was */                     \
   /* ---- definitions of an importer: what another tool said of the run; next: 83 ---- */           \
   ROW(configuration, 80, definition, "name:s ranks:u")  /* of the run; ranks: GPUs or processes that train, 0 \
                                                        not known */                                 \

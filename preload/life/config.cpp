@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "pipeline/trial.hpp"
 #include "system/log.hpp"
 
 namespace lotus {
@@ -31,8 +32,9 @@ const char* kept_value_of(const char* name, char (&copy)[kPathBytes]) {
   return copy;
 }
 
-constexpr const char* kNames[] = {"LOTUS_OUTPUT", "LOTUS_DIR",       "LOTUS_LOG",          "LOTUS_AUTOSTART",
-                                  "LOTUS_OFF",    "LOTUS_TORCH_OPS", "LOTUS_SAMPLE_CLOCK", "LOTUS_SAMPLE_HZ"};
+constexpr const char* kNames[] = {"LOTUS_OUTPUT",       "LOTUS_DIR",       "LOTUS_LOG",
+                                  "LOTUS_AUTOSTART",    "LOTUS_OFF",       "LOTUS_TORCH_OPS",
+                                  "LOTUS_SAMPLE_CLOCK", "LOTUS_SAMPLE_HZ", "LOTUS_TRY"};
 
 // At most 40 bytes of a text that may hold anything, as part of one line.
 struct Shown {
@@ -108,6 +110,13 @@ SampleClock read_sample_clock() {
   return SampleClock::timer;
 }
 
+void read_what_to_try() {
+  const char* value = value_of("LOTUS_TRY");
+  const char* problem = value != nullptr ? read_trial(value) : nullptr;
+  if (problem != nullptr)
+    complain("LOTUS_TRY='%s' is ignored: %s", Shown(value, std::strlen(value)).text, problem);
+}
+
 }  // namespace
 
 void read_config() {
@@ -120,6 +129,7 @@ void read_config() {
   config.torch_ops = read_torch_ops();
   config.sampling.clock = read_sample_clock();
   config.sampling.hz = read_number("LOTUS_SAMPLE_HZ", 4999, "a number from 0 to 4999", config.sampling.hz);
+  read_what_to_try();
   complain_of_unknown_names();
   log_to(config.log);
 }

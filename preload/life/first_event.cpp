@@ -9,6 +9,7 @@
 #include "life/config.hpp"
 #include "life/describe.hpp"
 #include "life/session.hpp"
+#include "pipeline/trial.hpp"
 #include "python/call_costs.hpp"
 #include "record/recorder.hpp"
 #include "sampling/sampler.hpp"
@@ -26,6 +27,7 @@ bool is_helper_process() {
 }
 
 void announce(CollectorStart collector) {
+  const char* tried = trial_remark();
   if (!session.first) return;
   const char* hint = "";
   if (!config.autostart)
@@ -35,7 +37,8 @@ void announce(CollectorStart collector) {
   else if (collector == CollectorStart::failed)
     hint = " (when `lotus-collector` is run: it could not be started from here)";
   char line[kPathBytes + 1024];
-  std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s", session.output, hint,
+  std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s%s%s", session.output, hint,
+                tried != nullptr ? "; " : "", tried != nullptr ? tried : "",
                 session.remark[0] != '\0' ? "; " : "", session.remark,
                 config.complaint[0] != '\0' ? "; " : "", config.complaint);
   say(line);

@@ -33,6 +33,10 @@ py::Object* recv_bytes(Call& call);
 py::Object* reduce_storage(Call& call);
 py::Object* rebuild_storage(Call& call);
 
+// trial_threads.cpp: while workers are started, OpenCV's pool is stopped. A forked worker that gave it
+// another number of threads would wait for those that stayed behind in its parent.
+py::Object* get_iterator(Call& call);
+
 // roles_distributed.cpp
 py::Object* init_process_group(Call& call);
 

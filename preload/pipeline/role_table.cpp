@@ -13,6 +13,7 @@ constexpr Role kRoles[] = {
     {"torch/utils/data/_utils/fetch.py",  "fetch",            fetch,            {"self", "possibly_batched_index"}},
     {"torch/utils/data/dataloader.py",    "create_fetcher",   create_fetcher,   {}},
     {"torch/utils/data/dataloader.py",    "__init__",         loader_init,      {"self", "loader", "dataset"}},
+    {"torch/utils/data/dataloader.py",    "_get_iterator",    get_iterator,     {}},
     {"torch/utils/data/dataloader.py",    "_reset",           iterator_reset,   {"self", "first_iter", "resume_iteration_cnt"}},
     {"torch/utils/data/dataloader.py",    "__next__",         iterator_next,    {"self"}},
     {"torch/utils/data/dataloader.py",    "_next_data",       next_data,        {"self"}},

@@ -7,6 +7,7 @@
 #include "pipeline/handlers.hpp"
 #include "pipeline/pauses.hpp"
 #include "pipeline/roles_worker.hpp"
+#include "pipeline/trial.hpp"
 #include "python/call_costs.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
@@ -75,7 +76,10 @@ py::Object* loader_init(Call& call) {
   py::Object* self = role_local(call, 0);
   py::Object* loader = call.info->local[1] == 1 ? role_local(call, 1) : nullptr;
   if (self != nullptr && loader != nullptr) return iterator_init(call, self, loader);
-  if (self != nullptr && call.info->local[2] == 1) add_loader(self);
+  if (self != nullptr && call.info->local[2] == 1) {
+    add_loader(self);
+    if (is_trying()) change_loader(call);
+  }
   return call.run();
 }
 

@@ -10,6 +10,7 @@
 #include "pipeline/pauses.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/process_facts.hpp"
+#include "pipeline/trial.hpp"
 #include "python/call_costs.hpp"
 #include "python/objects.hpp"
 #include "python/python_thread.hpp"
@@ -93,7 +94,10 @@ py::Object* worker_loop(Call& call) {
 
 py::Object* create_fetcher(Call& call) {
   // Workers that persist make a fetcher for each epoch.
-  if (is_between_batches()) ++role.reset;
+  if (is_between_batches()) {
+    ++role.reset;
+    if (is_limiting_threads()) limit_threads();
+  }
   return call.run();
 }
 

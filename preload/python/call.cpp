@@ -14,6 +14,14 @@ py::Object* local_variable(const Call& call, int index) {
   return content.get();  // the cell keeps it alive
 }
 
+void replace_local(const Call& call, int index, py::Object* value) {
+  py::Object* old = py::local_of(call.frame, index);
+  if (py::is_exactly(old, py::api.PyCell_Type))
+    py::api.PyCell_Set(old, value);
+  else
+    py::set_local(call.frame, index, value);
+}
+
 Kind how_left(const py::Object* result) {
   if (result != nullptr) return Kind::leave;
   const void* stop = *static_cast<void* const*>(py::api.PyExc_StopIteration);

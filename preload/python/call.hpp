@@ -29,6 +29,9 @@ struct Call {
 // The local variable at an index, out of its cell if it is in one; nullptr for index -1 or while unbound.
 py::Object* local_variable(const Call& call, int index);
 
+// Replaces a local variable that is bound, before the frame is evaluated.
+void replace_local(const Call& call, int index, py::Object* value);
+
 // The frame's first argument (`self` of methods); nullptr if it has none.
 inline py::Object* first_argument(const Call& call) { return local_variable(call, call.info->first); }
 

@@ -216,6 +216,12 @@ void* classify(py::Object* code) {
   return info != nullptr ? info : kPlain;
 }
 
+int local_index(py::Object* code, const char* name) {
+  const Owned variables(py::api.PyObject_GetAttr(code, names.co_varnames));
+  if (!variables) py::api.PyErr_Clear();
+  return variables ? place_of(code, variables.get(), name) : -1;
+}
+
 CodeInfo* describe_code(py::Object* code) { return describe_with(code, nullptr); }
 
 void release_code_info(void* extra) {

@@ -13,6 +13,9 @@ void use_roles(std::span<const Role> roles);
 // Looks at a code object for the first time. Returns what to store with it: kPlain, or its CodeInfo.
 void* classify(py::Object* code);
 
+// Where a local variable is when the evaluator is called; -1: there is none of this name.
+int local_index(py::Object* code, const char* name);
+
 // Makes the CodeInfo of a plain code object that turned up inside a fetch. nullptr: no room.
 CodeInfo* describe_code(py::Object* code);
 

@@ -59,6 +59,20 @@ void keep_visible(Object* function) {
   ++next_version;
 }
 
+// A slot of 3.14 that owns no reference says so in its lowest bit; one with an immortal object owns none.
+void set_local(Frame* frame, int index, Object* value) {
+  auto* slot =
+      reinterpret_cast<std::uintptr_t*>(reinterpret_cast<char*>(frame) + layout->frame_locals) + index;
+  const auto count = [value] { return *reinterpret_cast<const volatile std::uint32_t*>(value); };
+  const std::uint32_t before = count();
+  api.Py_IncRef(value);
+  const bool immortal = count() == before;
+  const std::uintptr_t owned_elsewhere = ~layout->pointer_mask & 1;
+  const std::uintptr_t old = *slot;
+  *slot = reinterpret_cast<std::uintptr_t>(value) | (immortal ? owned_elsewhere : 0);
+  if ((old & owned_elsewhere) == 0) api.Py_DecRef(reinterpret_cast<Object*>(old & layout->pointer_mask));
+}
+
 const char* resolve() {
   if (!find(api.Py_GetVersion, "Py_GetVersion", nullptr)) return "this interpreter exports no Py_GetVersion";
   const char* version = api.Py_GetVersion();

@@ -56,6 +56,9 @@ using Ssize = std::ptrdiff_t;
   F(Object*, PyUnicode_EncodeFSDefault, nullptr, (Object*))                                        \
   F(int, PyBytes_AsStringAndSize, nullptr, (Object*, char**, Ssize*))                              \
   F(long long, PyLong_AsLongLong, nullptr, (Object*))                                              \
+  F(Object*, PyLong_FromLong, nullptr, (long))                                                     \
+  F(Object*, PyBool_FromLong, nullptr, (long))                                                     \
+  F(int, PyObject_IsTrue, nullptr, (Object*))                                                      \
   F(Ssize, PyTuple_Size, nullptr, (Object*))                                                       \
   F(Object*, PyTuple_GetItem, nullptr, (Object*, Ssize))                                           \
   F(Ssize, PyList_Size, nullptr, (Object*))                                                        \
@@ -63,6 +66,7 @@ using Ssize = std::ptrdiff_t;
   F(int, PyDict_Next, nullptr, (Object*, Ssize*, Object**, Object**))                              \
   F(Object*, PyDict_GetItem, nullptr, (Object*, Object*))                                          \
   F(Object*, PyCell_Get, nullptr, (Object*))                                                       \
+  F(int, PyCell_Set, nullptr, (Object*, Object*))                                                  \
   F(Object*, PyFunction_GetCode, nullptr, (Object*))                                               \
   F(Object*, PyMethod_Function, nullptr, (Object*))                                                \
   F(Object*, PyMethod_Self, nullptr, (Object*))                                                    \
@@ -71,6 +75,7 @@ using Ssize = std::ptrdiff_t;
   F(Object*, Py_CompileString, nullptr, (const char*, const char*, int))                           \
   F(Object*, PyEval_EvalCode, nullptr, (Object*, Object*, Object*))                                \
   F(Object*, PyDict_New, nullptr, ())                                                              \
+  F(int, PyDict_SetItemString, nullptr, (Object*, const char*, Object*))                           \
   F(Object*, PySys_GetObject, nullptr, (const char*))                                              \
   F(const char*, Py_GetVersion, nullptr, ())
 
@@ -177,5 +182,8 @@ inline Object* local_of(const Frame* frame, int index) {
       reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) + layout->frame_locals);
   return reinterpret_cast<Object*>(locals[index] & layout->pointer_mask);
 }
+
+// Puts a value in the place of a local that is bound, in a frame that does not run yet.
+void set_local(Frame* frame, int index, Object* value);
 
 }  // namespace lotus::py

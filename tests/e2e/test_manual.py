@@ -125,7 +125,7 @@ def asked(command, *arguments):
 
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory, tracers, photos):
-    """A training run on photographs, and one whose worker is killed inside an operation."""
+    """A training run on photographs, one whose worker is killed inside an operation, and one with other settings."""
     tracer = harness.Tracer(tmp_path_factory.mktemp("traces"))
     tracers.append(tracer)
     _, whole = tracer.trace(harness.program("classify", data=photos))
@@ -134,7 +134,8 @@ def traces(tmp_path_factory, tracers, photos):
     path = large / "kite/kite_0003.jpeg"
     Image.open(path).resize((2400, 1800)).save(path)  # the program's operation hangs in an image of this size
     _, killed = tracer.trace(harness.program("cut_short", data=large))
-    return whole.path, killed.path
+    _, tried = tracer.trace(harness.program("classify", data=photos), LOTUS_TRY="prefetch_factor=3")
+    return whole.path, killed.path, tried.path
 
 
 def test_keys_of_the_report(traces):
@@ -151,7 +152,8 @@ def test_keys_of_the_report_by_rank(tracer):
 
 
 def test_keys_of_whatif(traces):
-    questions = [["--op", "RandomResizedCrop=0.5x", "--train-step", "2ms"], ["--op", "RandomResizedCrop=2ms"]]
+    questions = [["--op", "RandomResizedCrop=0.5x", "--train-step", "2ms"], ["--op", "RandomResizedCrop=2ms"],
+                 ["--try", "--prefetch", "5"]]
     compare([asked(["whatif", "--json", *question], traces[0]) for question in questions], ["whatif"], [".asked.ops"])
 
 

@@ -95,6 +95,9 @@ void FindingsCollector::fold_quality(const Reading& reading) {
     if (extent != reading.by_process.end())
       quality.own_cost += kVisitNs * static_cast<double>(extent->second.visits);
     quality.own_cost += static_cast<double>(process->start_cost_ns);
+    for (const Tried& tried : process->tried)
+      if (std::find(findings_.tried.begin(), findings_.tried.end(), tried) == findings_.tried.end())
+        findings_.tried.push_back(tried);
     if (!process->end) continue;
     told += process->end->lost_events;
     quality.lost_definitions += process->end->lost_definitions;

@@ -9,6 +9,7 @@
 
 #include "answers/replay/recording.hpp"
 #include "answers/report/facts.hpp"
+#include "answers/report/trial.hpp"
 #include "answers/stats/core_wait.hpp"
 #include "answers/stats/cpu_time.hpp"
 #include "answers/stats/interval.hpp"
@@ -188,6 +189,8 @@ struct Findings {
   std::vector<SlowSample> slow;  // slowest first; first samples of workers only if there are too few others
   std::vector<Stuck> stuck;      // longest first
   std::vector<CutShort> cut_short;    // by last record, earliest first: it is often the cause of the others
+  std::vector<Tried> tried;           // by LOTUS_TRY, each once
+  std::optional<TrialOutcome> trial;  // if there is a former run
   std::vector<Recording> recordings;  // one a loader, longest waited for first
 };
 

@@ -3,6 +3,7 @@
 #include "answers/report/facts_json.hpp"
 #include "answers/report/report.hpp"
 #include "answers/report/shares.hpp"
+#include "answers/report/trial_views.hpp"
 #include "answers/report/verdict.hpp"
 #include "reading/trace/loader_facts.hpp"
 #include "text/json_number.hpp"
@@ -250,7 +251,8 @@ Json list_of(const std::vector<Row>& rows, Make make) {
 }  // namespace
 
 Json report_json(const Findings& f) {
-  Json json = {{"schema", 1}, {"trace", trace_json(f)}, {"verdict", verdict_json(f)}};
+  Json json = {
+      {"schema", 1}, {"trace", trace_json(f)}, {"tried", trial_json(f)}, {"verdict", verdict_json(f)}};
   json["ops"] = list_of(f.ops, [&](const auto& op) { return op_json(op, f); });
   json["outside_ops_s"] = f.outside_ops / kNsPerS;
   json["outside_ops_cpu_s"] = number_or_null(cpu_outside_ops(f));

@@ -5,6 +5,7 @@
 
 #include "answers/report/report.hpp"
 #include "answers/report/sections.hpp"
+#include "answers/report/trial_views.hpp"
 #include "answers/report/verdict.hpp"
 #include "text/escape.hpp"
 #include "text/table.hpp"
@@ -75,7 +76,8 @@ std::string section(const Terminal& terminal, const std::string& title, const st
 
 std::string report_text(const Findings& findings, const Terminal& terminal) {
   const Verdict verdict = verdict_of(findings);
-  std::string out = verdict_text(verdict, terminal) + context_text(findings, terminal);
+  std::string out = trial_text(findings, terminal);
+  out += verdict_text(verdict, terminal) + context_text(findings, terminal);
   out += tracing_text(findings.quality, terminal);
   out +=
       section(terminal, "Does not go on", "the program still runs; for at least: until it was looked at last",

@@ -47,6 +47,8 @@ std::string newest_here() {
 
 }  // namespace
 
+bool is_original_trace(const fs::path& path) { return is_trace(path) && !is_copy(path); }
+
 std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
   for (const std::string& path : named) wait_until_closed(path);
   if (!named.empty()) return named;

@@ -1,6 +1,7 @@
 // Which traces a command reads.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,5 +10,8 @@ namespace lotus::analyzer {
 // The traces that were named, else the newest *.lotus of the working directory; throws Unusable if
 // there is none.
 std::vector<std::string> chosen_traces(const std::vector<std::string>& named);
+
+// Whether a file's name is that of a trace, and not of a copy that `redact` or `recover` made.
+bool is_original_trace(const std::filesystem::path& path);
 
 }  // namespace lotus::analyzer

@@ -188,6 +188,11 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       target.rank = {field<Kind::rank, "rank">(record), field<Kind::rank, "world">(record),
                      field<Kind::rank, "local">(record)};
       return;
+    case Kind::tried:
+      target.tried.push_back({std::string(field<Kind::tried, "settings">(record)),
+                              std::string(field<Kind::tried, "instead">(record)),
+                              std::string(field<Kind::tried, "refused">(record))});
+      return;
     case Kind::configuration:
     case Kind::mapped:
     case Kind::counter:

@@ -100,6 +100,15 @@ struct RankOf {
   std::int64_t local = -1;  // among those of its machine; -1: unknown
 };
 
+// What LOTUS_TRY made of DataLoaders; texts as "num_workers=8,pin_memory=1".
+struct Tried {
+  std::string settings;
+  std::string instead;  // what the program says
+  std::string refused;  // why these loaders stayed as the program makes them; empty: they did not
+
+  bool operator==(const Tried&) const = default;
+};
+
 // How a process ended.
 enum class Ending : std::uint8_t { unknown, left, killed };
 
@@ -124,6 +133,7 @@ struct Process {
   Ending ending = Ending::unknown;
   std::optional<WorkerOf> worker_of;
   std::optional<Sampling> sampling;
+  std::vector<Tried> tried;
   std::optional<RankOf> rank;  // of a worker: that of its training process
 
   std::map<std::uint32_t, Thread> threads;  // by stream

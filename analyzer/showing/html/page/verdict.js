@@ -138,7 +138,9 @@ function drawVerdict() {
   const damage = trace.truncated ?
       el('p.missing', 'The trace was cut off or is still being written: this is what it says up to there.') :
       null;
+  const tried = (report.tried?.messages ?? []).map(message => el('p.missing', message));
   document.getElementById('verdict').append(
+      ...tried,
       el('div.head', el('span.state', {'--tone': tone}, state), el('h1', claim), support && el('p.rest', support),
          el('p.which',
             `${trace.paths.join(', ')} · ${timeText(1e3 * trace.duration_s)} · ${
