@@ -61,6 +61,8 @@ void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   const auto loop = static_cast<double>(trace_.clock.duration_ns(raw.iteration.ticks()));
   achieved.time += ns(begun, raw.iteration.first) + loop;
   achieved.loop += loop;
+  recording_.starting += ns(begun, raw.first_got);
+  recording_.iterable = recording_.iterable || raw.iterable;
   achieved.next += raw.next;
   recording_.batches += raw.consumed;
   ++recording_.all_epochs;

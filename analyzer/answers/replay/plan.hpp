@@ -56,6 +56,9 @@ struct Change {
   double of(double mean) const { return ns ? (mean > 0 ? *ns / mean : 1) : factor.value_or(1); }
 };
 
+// The name under which a question changes what fetches do outside of all operations.
+inline constexpr const char* kOwnCode = "(outside ops)";
+
 struct OpChange {
   std::string name;
   Change change;
@@ -90,7 +93,7 @@ std::vector<std::string> op_names(const Recording& recording);
 // Names of the operations that run, directly or indirectly, inside of those named `name`. Their time is not
 // part of the outer operation's.
 std::vector<std::string> nested_in(const Recording& recording, const std::string& name);
-// Mean self time of a call of the operations of that name; none: no such operation.
+// Mean self time of a call of the operations of that name; none: no such operation. Of kOwnCode: of a fetch.
 std::optional<double> mean_of_op(const Recording& recording, const std::string& name);
 // Mean length of a training step.
 double mean_step(const Recording& recording);

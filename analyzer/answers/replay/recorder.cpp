@@ -134,15 +134,14 @@ void Recorder::on_fetch(const Span& span) {
     iterator = training->worker_of->iterator;
     training = training->worker_of->training;
   }
-  RawBatch* const row = iterator == 0
-                            ? nullptr
-                            : batch_of(epoch_of(*training, iterator, field<Kind::fetch, "reset">(span.data)),
-                                       field<Kind::fetch, "batch">(span.data));
-  if (row != nullptr) {
-    row->ops = std::move(times);
-    if (span.data.has_cpu) row->cpu_ns = span.data.cpu_ns;
-    if (span.data.core_wait_ns != kUnknown) row->core_wait_ns = span.data.core_wait_ns;
-  }
+  if (iterator == 0) return;
+  RawEpoch& epoch = epoch_of(*training, iterator, field<Kind::fetch, "reset">(span.data));
+  epoch.iterable = epoch.iterable || span.fetched() == Fetched::empty;
+  RawBatch* const row = batch_of(epoch, field<Kind::fetch, "batch">(span.data));
+  if (row == nullptr) return;
+  row->ops = std::move(times);
+  if (span.data.has_cpu) row->cpu_ns = span.data.cpu_ns;
+  if (span.data.core_wait_ns != kUnknown) row->core_wait_ns = span.data.core_wait_ns;
 }
 
 void Recorder::on_point(const Stream& stream, const Record& record, std::uint64_t) {
@@ -177,6 +176,7 @@ void Recorder::on_next(const Span& span) {
   }
   epoch.cpu_before_step = span.data.process_cpu_after;
   epoch.consumed += epoch.iteration.stepping ? 1 : 0;
+  if (epoch.iteration.stepping) epoch.first_got = std::min(epoch.first_got, span.end);
   epoch.next += took;
   if (span.ended == Ended::empty || (span.ended == Ended::error && epoch.consumed > 0)) {
     epoch.finished = true;

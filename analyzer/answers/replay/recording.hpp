@@ -90,7 +90,8 @@ struct Recording {
   std::uint32_t pid = 0;  // of the training process
   std::string torch;      // its version
   Loader loader;
-  double cores = 0;  // of the machine; 0: not known
+  double cores = 0;       // of the machine; 0: not known
+  bool iterable = false;  // a dataset that is iterated: its workers' samples end
   std::vector<RecordedOp> ops;
   std::vector<RecordedEpoch> epochs;
   std::uint64_t batches = 0;     // that training got in all epochs
@@ -100,6 +101,7 @@ struct Recording {
       slowness;  // by worker: its fetches' length relative to the other workers'; 1: no outlier
   Overheads overheads;
   Achieved achieved;
+  double starting = 0;           // from the call of __iter__ until the first batch came, sum over all epochs
   bool core_wait_known = false;  // of some of the fetches
   bool transfer_known = true;    // false: recorded without workers
   bool step_cpu_known = true;
