@@ -39,6 +39,19 @@ std::optional<std::uint64_t> Case::needed_workers() const {
   return static_cast<std::uint64_t>(std::clamp(std::ceil(mean_fetch() / mean_step()), 1.0, 1e6));
 }
 
+std::optional<double> Case::wanted_cores() const {
+  const auto computing = findings_.fetch_cpu_share();
+  if (!computing || findings_.core_wait.wall <= 0 || findings_.loop <= 0) return std::nullopt;
+  const double at_once = findings_.fetch_time / findings_.loop;
+  return at_once * std::min(1.0, *computing + core_wait_percent() / 100);
+}
+
+std::optional<double> Case::used_share() const {
+  const double cores = static_cast<double>(findings_.cores);
+  if (findings_.sampled.all <= 0 || findings_.duration <= 0 || cores <= 0) return std::nullopt;
+  return findings_.sampled.all / (findings_.duration * cores);
+}
+
 // Only below kIdleShare of computing is it certain that the rest is not waiting for a core.
 std::uint64_t Case::servable_workers() const {
   constexpr double kIdleShare = 0.25;

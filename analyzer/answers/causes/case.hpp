@@ -47,6 +47,11 @@ class Case {
   std::uint64_t servable_workers() const;
   // Percent of the fetches' time in which they could have run and waited for a core. 0: not known.
   double core_wait_percent() const { return findings_.core_wait.percent().value_or(0); }
+  // How many threads that make batches want a core at once, on average: those that run and those that wait
+  // for one. None: not known.
+  std::optional<double> wanted_cores() const;
+  // The share of all cores that the program itself used, by its stack samples; none: not known.
+  std::optional<double> used_share() const;
 
  private:
   const Findings& findings_;

@@ -13,21 +13,30 @@ class Case;
 
 // `unknown` stays the last one: the table has one row for each.
 enum class Cause : std::uint8_t {
+  suspended,
+  iterators,
+  sampler,
   startup,
+  idle_workers,
+  threads,
+  oversubscribed,
+  lock,
+  batching,
+  transfer,
   storage,
   slow_worker,
   op,
   uneven,
   workers,
   own_code,
-  transfer,
+  crowded,
   too_little,
   training,
   balanced,
   unknown,
 };
 
-// A fact that a cause rests on: a number with its unit (percent, s, ms, cores, times, or none), or words.
+// A fact that a cause rests on: a number with its unit (percent, s, ms, times, bytes, or none), or words.
 struct Evidence {
   std::string fact;
   double value = 0;

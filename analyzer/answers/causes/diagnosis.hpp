@@ -13,7 +13,7 @@ namespace lotus::analyzer {
 // One change and what it would achieve.
 struct Advice {
   // A word: none, workers, op, own_code, storage, slow_worker, in_order, prefetch, persistent, transfer,
-  // train_step.
+  // sampler, train_step.
   std::string action;
   std::string message;                     // printable: the change and its gain
   std::string change;                      // printable: the change in a few words

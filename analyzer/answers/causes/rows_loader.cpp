@@ -24,6 +24,46 @@ std::string batch_and_step(const Case& c) {
 
 }  // namespace
 
+namespace {
+
+// All iterators of loaders over one dataset with the same settings: scripts make both anew.
+struct Iterators {
+  double count = 0, unfinished = 0, batches = 0, made = 0, starting = 0, from = 0, until = 0;
+
+  double batches_each() const { return count > 0 ? batches / count : 0; }
+  double whole() const { return until - from; }
+};
+
+Iterators iterators_of(const Case& c) {
+  Iterators sums;
+  const Recording& worst = *c.recording();
+  for (const Recording& r : c.findings().recordings) {
+    const bool same = r.file == worst.file && r.pid == worst.pid &&
+                      r.loader.dataset == worst.loader.dataset && r.loader.workers == worst.loader.workers &&
+                      r.loader.batch_size == worst.loader.batch_size;
+    if (!same || r.all_epochs == 0) continue;
+    sums.from = sums.count > 0 ? std::min(sums.from, r.from) : r.from;
+    sums.until = std::max(sums.until, r.until);
+    sums.count += static_cast<double>(r.all_epochs);
+    sums.unfinished += static_cast<double>(r.unfinished);
+    sums.batches += static_cast<double>(r.batches);
+    sums.made += static_cast<double>(r.made);
+    sums.starting += r.starting;
+  }
+  return sums;
+}
+
+// Fewer iterators may be a few short epochs; a few batches each is what `next(iter(loader))` gives.
+constexpr double kManyIterators = 5;
+constexpr double kFewBatches = 3;
+
+bool iterators_are_left(const Iterators& sums) {
+  return sums.count >= kManyIterators && sums.batches_each() <= kFewBatches &&
+         sums.unfinished >= 0.5 * sums.count && sums.whole() > 0;
+}
+
+}  // namespace
+
 // Workers are started for each epoch, and keeping them gains; or most of what training waits for lies before
 // the first batch of an epoch.
 Judgement judge_startup(const Case& c) {
@@ -31,11 +71,12 @@ Judgement judge_startup(const Case& c) {
   if (recording == nullptr || recording->achieved.time <= 0)
     return ruled_out("when epochs began is not known");
   if (c.workers() == 0) return ruled_out("there are no workers to start");
+  if (iterators_are_left(iterators_of(c))) return ruled_out("an iterator is made for each batch or two");
   const Trials* trials = c.trials();
   const double time = recording->achieved.time;
-  const double starting = trials
-                              ? trials->replay().replayed().first / trials->replay().replayed().achieved.time
-                              : recording->starting / time;
+  const double making = static_cast<double>(recording->all_epochs) * c.mean_fetch();
+  const double starting = trials ? trials->starting() / trials->replay().replayed().achieved.time
+                                 : std::max(0.0, recording->starting - making) / time;
   Judgement out;
   const double gain = trials ? trials->gain("persistent") : 0;
   // Without a replay: what training waits for later could not be more than this.
@@ -155,17 +196,107 @@ Judgement judge_workers(const Case& c) {
   return out;
 }
 
-// Batches that are received at no cost gain.
+// Batches that go through shared memory instead of the pipe gain, or batches that are received at no cost.
+// What getting any batch from a queue costs (kAnyBatch) is no cause.
 Judgement judge_transfer(const Case& c) {
-  if (!c.trials()) return ruled_out("too few batches to tell what receiving them costs");
-  Judgement out;
+  constexpr double kAnyBatch = 2e6;  // ns
+  if (!c.trials()) return ruled_out("too few batches to tell what moving them costs");
+  const double pipe = c.trials()->mean_of(&RecordedBatch::pipe);
+  const double receive = c.trials()->mean_of(&RecordedBatch::receive);
+  const bool piped = c.trials()->through_pipe();
   const double gain = c.trials()->gain("transfer");
-  out.general = true;
-  out.holds = gain >= c.trials()->worthwhile();
+  Judgement out;
+  out.holds = gain >= c.trials()->worthwhile() && (piped || receive >= kAnyBatch);
   out.explains = saved_by(gain);
-  out.words = out.holds ? "receiving batches takes the time, which fewer and smaller tensors would save"
-                        : too_small("receiving at no cost", gain);
-  out.evidence = {{"gain of receiving at no cost", gain, "percent"}};
+  const double bytes = c.findings().serialize.empty()
+                           ? 0
+                           : c.findings().bytes / static_cast<double>(c.findings().serialize.count());
+  if (!out.holds)
+    out.words = fmt::format("a batch takes {} to write to the pipe and {} to receive", human_time(pipe),
+                            human_time(receive));
+  else if (piped)
+    out.words =
+        fmt::format("batches of {} are pickled and written to a pipe, one worker at a time, for {} each",
+                    human_bytes(bytes), human_time(pipe));
+  else
+    out.words = fmt::format("receiving a batch takes training {}, which fewer and smaller tensors would save",
+                            human_time(receive));
+  out.evidence = {{"writing a batch to the pipe", pipe / kNsPerMs, "ms"},
+                  {"receiving a batch", receive / kNsPerMs, "ms"},
+                  {"bytes of a batch", bytes, "bytes"}};
+  return out;
+}
+
+// Many iterators are left after a batch or two, and starting them takes a tenth of training's time.
+Judgement judge_iterators(const Case& c) {
+  constexpr double kLeastStarting = 10;  // percent
+  if (c.recording() == nullptr) return ruled_out("the loader's iterators are not known");
+  const Iterators sums = iterators_of(c);
+  if (!iterators_are_left(sums))
+    return ruled_out(fmt::format("an iterator gave {} batches, on average", human_rate(sums.batches_each())));
+  Judgement out;
+  out.explains = std::min(100.0, 100 * sums.starting / sums.whole());
+  out.holds = out.explains >= kLeastStarting;
+  out.words = fmt::format(
+      "{:.0f} iterators were made, and {} {} taken from each: starting them takes {} of {}", sums.count,
+      sums.batches_each() < 1.5 ? "one batch" : human_rate(sums.batches_each()) + " batches",
+      sums.batches_each() < 1.5 ? "was" : "were", human_time(sums.starting), human_time(sums.whole()));
+  out.evidence = {
+      {"iterators", sums.count},
+      {"batches taken from each", sums.batches_each()},
+      {"batches made, for each that was taken", sums.batches > 0 ? sums.made / sums.batches : 0},
+      {"from the start of an iterator to its first batch, all of them", sums.starting / kNsPerS, "s"}};
+  return out;
+}
+
+// Training's own process works in __next__, beside receiving: the sampler draws indices there. Replayed with
+// a sampler that takes no time. Less than kAnyBatch is what PyTorch's own code takes.
+Judgement judge_sampler(const Case& c) {
+  constexpr double kLeastExplained = 15;  // percent; what is less may be caches that a step has emptied
+  constexpr double kAnyBatch = 1e6;       // ns
+  if (!c.trials()) return ruled_out("too few batches to tell");
+  const double own = c.recording()->overheads.own;
+  const double gain = c.trials()->gain("sampler");
+  Judgement out;
+  out.explains = saved_by(gain);
+  out.holds = gain >= c.trials()->worthwhile() && own >= kAnyBatch && out.explains >= kLeastExplained;
+  out.words =
+      out.holds ? fmt::format("the sampler works in training's own process, for {} a batch", human_time(own))
+                : fmt::format("__next__ itself takes {} a batch, beside waiting", human_time(own));
+  out.evidence = {{"__next__ itself, beside waiting, a batch", own / kNsPerMs, "ms"}};
+  return out;
+}
+
+// A fifth of the workers or more make no batch, or hardly any: a tenth of what the others make at most. So it
+// is where an iterable dataset has fewer parts than workers, or an epoch fewer batches.
+Judgement judge_idle_workers(const Case& c) {
+  constexpr double kHardlyAny = 0.1;
+  constexpr double kLeastIdle = 0.2;
+  if (c.recording() == nullptr || c.workers() < 2) return ruled_out("there are not several workers");
+  const Recording& recording = *c.recording();
+  if (!recording.seen()) return ruled_out("which worker made which batch is not known");
+  std::vector<double> made(c.workers(), 0);
+  bool finished = false;
+  for (const auto& epoch : recording.epochs) {
+    finished = finished || epoch.finished;
+    for (const auto& batch : epoch.batches)
+      if (batch.worker < made.size()) ++made[batch.worker];
+  }
+  const double most = *std::max_element(made.begin(), made.end());
+  const auto idle = static_cast<double>(
+      std::count_if(made.begin(), made.end(), [&](double count) { return count <= kHardlyAny * most; }));
+  const auto all = static_cast<double>(made.size());
+  if (!finished || idle < kLeastIdle * all)
+    return ruled_out(finished ? "all workers make batches" : "no epoch was recorded to its end");
+  const double active = all - idle;
+  const double useful = std::min(all, static_cast<double>(c.servable_workers()));
+  Judgement out;
+  out.holds = c.waits() && useful > active;
+  out.explains = useful > active ? std::min(c.waited_percent(), 100 * (1 - active / useful)) : 0;
+  out.words = fmt::format("{:.0f} of {:.0f} workers make {} batches", idle, all,
+                          *std::min_element(made.begin(), made.end()) > 0 ? "hardly any" : "no");
+  if (!out.holds) out.words += c.waits() ? ", but the others fill the cores" : ", but training hardly waits";
+  out.evidence = {{"workers", all}, {"of them, make no or hardly any batch", idle}};
   return out;
 }
 

@@ -75,6 +75,24 @@ Judgement judge_op(const Case& c) {
   return out;
 }
 
+namespace {
+
+// The functions of the dataset's own code by name. Fewer samples than this say little of where the time is.
+std::string own_functions(const Findings& findings) {
+  constexpr std::uint64_t kFewestSamples = 10;
+  constexpr double kLeastTold = 0.2;  // of the own code
+  std::string text;
+  for (const OwnFunction& function : findings.own_functions) {
+    if (function.samples < kFewestSamples || function.share < kLeastTold) continue;
+    text += fmt::format("{}{} of its CPU time in {}{}", text.empty() ? "" : ", ",
+                        human_percent(100 * function.share), escaped(function.name),
+                        function.inside.empty() ? "" : fmt::format(" (mostly {})", escaped(function.inside)));
+  }
+  return text.empty() ? "" : fmt::format(" ({})", text);
+}
+
+}  // namespace
+
 // What fetches do outside of all operations gains if it takes half the time, and is more than any operation.
 Judgement judge_own_code(const Case& c) {
   const Findings& f = c.findings();
@@ -95,7 +113,45 @@ Judgement judge_own_code(const Case& c) {
   } else {
     out = judge_by_share(c, share, "the dataset's own code, outside any operation,");
   }
+  out.words += own_functions(f);
   out.evidence = {{"the dataset's own code, of making a batch", 100 * share, "percent"}};
+  for (const OwnFunction& function : f.own_functions)
+    out.evidence.push_back({escaped(function.name) + ", of its CPU time", 100 * function.share, "percent"});
+  return out;
+}
+
+// Samples are so quick that calling for each, and stacking them one by one, is what takes the time: no
+// sample takes longer than kQuickSample on average, and all that a batch takes is at most kQuickShare a
+// sample. Both are some times what a call of __getitem__ and its share of torch.stack cost by themselves (3
+// and 5 µs).
+Judgement judge_batching(const Case& c) {
+  constexpr double kQuickSample = 10e3;  // ns
+  constexpr double kQuickShare = 30e3;
+  constexpr double kManySamples = 16;  // of a batch: with fewer there is little to save
+  const Findings& f = c.findings();
+  if (f.sample.empty() || f.fetch.empty()) return ruled_out("no samples were recorded");
+  const double of_batch = static_cast<double>(f.sample.count()) / static_cast<double>(f.fetch.count());
+  const double each = c.mean_fetch() / of_batch;
+  if (of_batch < kManySamples || f.sample.mean() > kQuickSample || each > kQuickShare)
+    return ruled_out(fmt::format("a sample takes {}, {} of them make a batch", human_time(f.sample.mean()),
+                                 human_rate(of_batch)));
+  Judgement out;
+  if (c.trials()) {
+    // Measured: whole batches take a tenth and less of the time that the same rows take one by one.
+    Question question;
+    question.fetch.factor = 0.1;
+    const double gain = c.trials()->gain_of(question);
+    out.holds = gain >= c.trials()->worthwhile();
+    out.explains = saved_by(gain);
+  } else {
+    out.holds = c.waits();
+    out.explains = c.waited_percent();
+  }
+  out.words = fmt::format("samples are fetched one by one, {} a batch, though each takes only {}",
+                          human_rate(of_batch), human_time(f.sample.mean()));
+  out.evidence = {{"mean time of a sample", f.sample.mean() / kNsPerMs, "ms"},
+                  {"making a batch, for each sample", each / kNsPerMs, "ms"},
+                  {"samples of a batch", of_batch}};
   return out;
 }
 

@@ -42,6 +42,9 @@ struct FetchPart {
   OpRole role = OpRole::frame;
 };
 
+// Whether the workers seem to wait for each other at each sample, as for a lock.
+bool taking_turns(const Recording& recording);
+
 class Trials {
  public:
   // `recording` outlives it, and can be replayed: see can_replay().
@@ -62,6 +65,8 @@ class Trials {
   // From this gain on a change is worth to be told.
   double worthwhile() const;
   bool worthwhile(std::string_view action) const { return gain(action) >= worthwhile(); }
+  // From the calls of __iter__ until the first batches were made, without making them, in the replay, ns.
+  double starting() const;
   // Whether epochs lose more time before their first batch than by waiting for all later ones.
   bool starting_dominates() const;
 
@@ -70,6 +75,10 @@ class Trials {
   const FetchPart& own_code() const { return own_code_; }
   // nullopt: no worker is clearly slower than the others.
   std::optional<std::size_t> slow_worker() const;
+  // Whether batches are written to the pipe itself.
+  bool through_pipe() const { return mean_of(&RecordedBatch::pipe) >= kThroughPipe; }
+  // Over all batches, ns.
+  double mean_of(double RecordedBatch::*part) const;
   // A sentence's end that says how much fetches compute and wait for a core.
   std::string about_fetches() const;
   double core_wait_percent() const { return fetches_.core_wait.percent().value_or(0); }

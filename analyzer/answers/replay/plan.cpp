@@ -101,6 +101,9 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch) const {
     cpu += effects_[time.op].cpu * time.ns;
   }
   change_own_code(batch, wall, cpu);
+  const double factor = question_.fetch.of(batch.fetch);
+  wall *= factor;
+  cpu *= factor;
   PlannedBatch out;
   out.cpu = std::max(0.0, cpu) / slow;
   out.idle = std::max(0.0, wall / slow - out.cpu) * batch.sleeping_share() * calibration_.fetch_idle;
@@ -110,8 +113,12 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch) const {
   const double transfer = recording_.transfer_known ? batch.transfer : kTransfer;
   out.transfer_cpu = recording_.transfer_known ? batch.transfer_cpu : kTransfer;
   out.transfer_idle = transfer - out.transfer_cpu;
+  if (recording_.transfer_known && batch.pipe >= kThroughPipe) {  // the rest was waiting for the pipe
+    out.transfer_idle = 0;
+    out.pipe = question_.shared_memory ? 0 : batch.pipe;
+  }
   out.receive = recording_.transfer_known ? batch.receive : kTransfer;
-  if (question_.instant_receive) out.receive = 0;
+  if (question_.instant_receive || question_.shared_memory) out.receive = 0;
   out.pin = batch.pin;
   return out;
 }
@@ -163,6 +170,7 @@ Plan Planner::plan() {
   Plan plan;
   plan.settings = settings_;
   plan.overheads = recording_.overheads;
+  if (question_.instant_own) plan.overheads.own = 0;
   plan.images = recording_.achieved.images;
   plan.slowness = question_.even_workers ? std::vector<double>() : recording_.slowness;
   plan.slowness.resize(settings_.workers, 1);

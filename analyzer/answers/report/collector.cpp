@@ -22,6 +22,8 @@ void FindingsCollector::begin(const Trace& trace) {
   op_by_index_.clear();
   recorder_.begin(trace);
   native_.begin(trace);
+  activity_.clear();
+  helpers_.clear();
 }
 
 OpFinding& FindingsCollector::finding_of(const Op& op) {
@@ -61,8 +63,36 @@ WorkerFinding& FindingsCollector::worker_of(const Process& process) {
   return finding;
 }
 
+namespace {
+
+// The threads that make, pickle and send batches have records of their own.
+bool records_itself(const Process& process, std::uint64_t tid) {
+  return std::any_of(process.threads.begin(), process.threads.end(),
+                     [&](const auto& thread) { return thread.second.tid == tid; });
+}
+
+}  // namespace
+
+void FindingsCollector::on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
+  native_.on_stack_sample(process, record, ticks);
+  activity_.note(trace_->clock.ns(ticks));
+  const double ns = native_.ns_of_sample(process, record);
+  findings_.sampled.all += ns;
+  if (!process.worker_of) return;
+  findings_.sampled.workers += ns;
+  const std::uint64_t tid = field<Kind::stack_sample, "tid">(record);
+  if (records_itself(process, tid)) return;
+  findings_.sampled.by_helpers += ns;
+  auto& tids = helpers_[&process];
+  constexpr std::size_t kMostThreads = 4096;  // more is damage
+  if (tids.size() < kMostThreads) tids.insert(tid);
+  findings_.sampled.most_threads = std::max<std::uint64_t>(findings_.sampled.most_threads, tids.size());
+}
+
 void FindingsCollector::on_span(const Span& span) {
   recorder_.on_span(span);
+  activity_.note(trace_->clock.ns(span.data.start));
+  activity_.note(trace_->clock.ns(span.end));
   switch (span.kind()) {
     case Kind::op:
       return on_op(span);
@@ -133,6 +163,8 @@ void FindingsCollector::on_fetch(const Span& span) {
   const std::int64_t took = ns(span);
   const Process& process = *span.stream.process;
   findings_.fetch.add(took);
+  activity_.note_work(process, false, span.data.has_cpu ? static_cast<double>(span.data.cpu_ns) : 0,
+                      trace_->clock.ns(span.data.start), trace_->clock.ns(span.end));
   if (span.data.has_cpu) {
     findings_.fetch_cpu += static_cast<double>(span.data.cpu_ns);
     findings_.fetch_cpu_wall += static_cast<double>(took);
@@ -156,6 +188,8 @@ void FindingsCollector::on_next(const Span& span) {
   const auto step = loop.add(span);
   if (!step) return;
   findings_.train_step.add(ns(*step));
+  activity_.note_work(*span.stream.process, true, 0, trace_->clock.ns(step->start),
+                      trace_->clock.ns(step->end));
   loader_of(*span.stream.process, field<Kind::next, "iterator">(span.data)).train_step.add(ns(*step));
 }
 
@@ -174,6 +208,7 @@ void FindingsCollector::on_open_span(const Stream& stream, const OpenSpan& span,
 
 void FindingsCollector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   recorder_.on_point(stream, record, ticks);
+  activity_.note(trace_->clock.ns(ticks));
   if (record.kind != Kind::received) return;
   const std::uint64_t outstanding = field<Kind::received, "outstanding">(record);
   if (outstanding == kUnknown) return;  // imported ones may not say it

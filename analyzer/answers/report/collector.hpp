@@ -5,11 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "answers/replay/recorder.hpp"
+#include "answers/report/activity.hpp"
 #include "answers/report/findings.hpp"
 #include "answers/report/native.hpp"
 #include "answers/stats/slowest.hpp"
@@ -32,9 +34,7 @@ class FindingsCollector : public Visitor {
   Findings take();
 
   bool wants_stacks() const override { return true; }
-  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
-    native_.on_stack_sample(process, record, ticks);
-  }
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override;
   void on_native(const Stream& stream, const Record& record) override { native_.on_native(stream, record); }
   void on_span(const Span& span) override;
   void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
@@ -80,6 +80,8 @@ class FindingsCollector : public Visitor {
   Findings findings_;
   Recorder recorder_;
   NativeCollector native_;
+  Activity activity_;                                          // of the current trace
+  std::map<const Process*, std::set<std::uint64_t>> helpers_;  // tids, by worker, of the current trace
   const Trace* trace_ = nullptr;
   std::deque<OpFinding> ops_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, OpFinding*> op_by_key_;
