@@ -51,6 +51,8 @@ struct Judgement {
   double explains = 0;
   // Would cure the waiting whatever its reason, like more workers: see kGeneral.
   bool general = false;
+  // Is told after all others that hold: they would remain without it.
+  bool aside = false;
   std::string words;  // printable: the cause with its numbers, or why it is not the cause
   std::vector<Evidence> evidence{};
 };

@@ -19,7 +19,8 @@ constexpr double kGeneral = 2;
 constexpr double kAboutTheSame = 0.9;
 
 double weight_of(const Judged& judged) {
-  return judged.judgement.explains * (judged.judgement.general ? 1 : kGeneral);
+  const double weight = judged.judgement.explains * (judged.judgement.general ? 1 : kGeneral);
+  return judged.judgement.aside ? weight / 1e6 : weight;
 }
 
 // The greatest weight first; about the same: in the order of the table.

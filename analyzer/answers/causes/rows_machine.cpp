@@ -99,9 +99,11 @@ Judgement judge_lock(const Case& c) {
 }
 
 // Fetches wait for a core for a quarter of their time more than the program's own workers explain by waiting
-// for each other, and the program uses less than three quarters of the cores: others use them.
+// for each other, and the program uses less than three quarters of the cores: others use them. What would
+// hold up training on a quiet machine as well is told before.
 Judgement judge_crowded(const Case& c) {
   constexpr double kMostUsed = 0.75;
+  constexpr double kKeepsUp = 1.15;  // of a step: training waits for less than 15 %
   const auto used = c.used_share();
   const auto wanted = c.wanted_cores();
   if (!wanted) return ruled_out("how long fetches waited for a core was not recorded");
@@ -109,7 +111,11 @@ Judgement judge_crowded(const Case& c) {
   const double own = 100 * std::max(0.0, 1 - static_cast<double>(c.findings().cores) / *wanted);
   const double by_others = c.core_wait_percent() - own;
   Judgement out;
+  // Whether the workers would keep up with training if none of the others ran.
+  const double alone =
+      c.mean_fetch() * (1 - by_others / 100) / static_cast<double>(std::max<std::uint64_t>(1, c.workers()));
   out.general = true;
+  out.aside = alone > kKeepsUp * c.mean_step();
   out.holds = c.waits() && by_others >= kCoresShort && *used < kMostUsed;
   out.explains = c.waited_percent() * std::max(0.0, by_others) / 100;
   out.words = fmt::format(

@@ -6,11 +6,11 @@
 namespace lotus::analyzer {
 namespace {
 
-constexpr double kComputing = 0.8;  // of a fetch's time: it hardly waits for anything
+constexpr double kComputing = 0.7;  // of a fetch's time: it waits for little else than cores
 
 }  // namespace
 
-void Activity::note_work(const Process& process, bool step, double cpu, std::int64_t from, std::int64_t to) {
+void Activity::note_work(const Process& process, bool step, double busy, std::int64_t from, std::int64_t to) {
   constexpr std::size_t kMost = 1 << 16;
   const double took = static_cast<double>(to) - static_cast<double>(from);
   if (took >= kLeast) {
@@ -19,7 +19,7 @@ void Activity::note_work(const Process& process, bool step, double cpu, std::int
   }
   Usual& usual = usual_[{&process, step}];
   usual.sum += took;
-  usual.cpu += cpu;
+  usual.busy += busy;
   ++usual.count;
 }
 
@@ -35,7 +35,7 @@ bool Activity::witnessed(std::int64_t from, std::int64_t to) const {
     const double mean = sums.sum / static_cast<double>(sums.count);
     if (static_cast<double>(work.to) - static_cast<double>(work.from) < kUnusual * mean) continue;
     witnesses.insert(work.process);
-    computes = computes || work.step || sums.cpu >= kComputing * sums.sum;
+    computes = computes || work.step || sums.busy >= kComputing * sums.sum;
   }
   return witnesses.size() >= 2 && computes;
 }

@@ -24,8 +24,9 @@ class Activity {
     const std::int64_t beat = at / kBeat;
     if (beat != last_ && beats_.size() < kMostBeats) beats_.insert(last_ = beat);
   }
-  // A training step, or else a fetch; realtime. cpu: of it, ns; of a step it does not matter.
-  void note_work(const Process& process, bool step, double cpu, std::int64_t from, std::int64_t to);
+  // A training step, or else a fetch; realtime. busy: how much of it, ns, it
+  // computed or waited for a core; of a step it does not matter.
+  void note_work(const Process& process, bool step, double busy, std::int64_t from, std::int64_t to);
   // Of all that was noted.
   std::vector<Standstill> standstills() const;
   void clear();
@@ -39,7 +40,7 @@ class Activity {
     std::int64_t from, to;
   };
   struct Usual {
-    double sum = 0, cpu = 0;
+    double sum = 0, busy = 0;
     std::uint64_t count = 0;
   };
 

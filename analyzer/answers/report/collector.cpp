@@ -163,8 +163,9 @@ void FindingsCollector::on_fetch(const Span& span) {
   const std::int64_t took = ns(span);
   const Process& process = *span.stream.process;
   findings_.fetch.add(took);
-  activity_.note_work(process, false, span.data.has_cpu ? static_cast<double>(span.data.cpu_ns) : 0,
-                      trace_->clock.ns(span.data.start), trace_->clock.ns(span.end));
+  const double busy = (span.data.has_cpu ? static_cast<double>(span.data.cpu_ns) : 0) +
+                      (span.data.core_wait_ns != kUnknown ? static_cast<double>(span.data.core_wait_ns) : 0);
+  activity_.note_work(process, false, busy, trace_->clock.ns(span.data.start), trace_->clock.ns(span.end));
   if (span.data.has_cpu) {
     findings_.fetch_cpu += static_cast<double>(span.data.cpu_ns);
     findings_.fetch_cpu_wall += static_cast<double>(took);
