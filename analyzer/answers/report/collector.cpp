@@ -75,7 +75,7 @@ bool records_itself(const Process& process, std::uint64_t tid) {
 
 void FindingsCollector::on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
   native_.on_stack_sample(process, record, ticks);
-  activity_.note(trace_->clock.ns(ticks));
+  note_activity(ticks);
   const double ns = native_.ns_of_sample(process, record);
   findings_.sampled.all += ns;
   if (!process.worker_of) return;
@@ -91,8 +91,8 @@ void FindingsCollector::on_stack_sample(const Process& process, const Record& re
 
 void FindingsCollector::on_span(const Span& span) {
   recorder_.on_span(span);
-  activity_.note(trace_->clock.ns(span.data.start));
-  activity_.note(trace_->clock.ns(span.end));
+  note_activity(span.data.start);
+  note_activity(span.end);
   switch (span.kind()) {
     case Kind::op:
       return on_op(span);
@@ -209,7 +209,7 @@ void FindingsCollector::on_open_span(const Stream& stream, const OpenSpan& span,
 
 void FindingsCollector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   recorder_.on_point(stream, record, ticks);
-  activity_.note(trace_->clock.ns(ticks));
+  note_activity(ticks);
   if (record.kind != Kind::received) return;
   const std::uint64_t outstanding = field<Kind::received, "outstanding">(record);
   if (outstanding == kUnknown) return;  // imported ones may not say it

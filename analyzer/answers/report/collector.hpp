@@ -57,6 +57,12 @@ class FindingsCollector : public Visitor {
     std::uint64_t start;
   };
 
+  // Most records follow another one within some ms, and need no conversion of their time.
+  void note_activity(std::uint64_t ticks) {
+    if (ticks >> kFewMs == last_activity_) return;
+    last_activity_ = ticks >> kFewMs;
+    activity_.note(trace_->clock.ns(ticks));
+  }
   void on_op(const Span& span);
   void on_sample(const Span& span);
   void on_fetch(const Span& span);
@@ -80,6 +86,8 @@ class FindingsCollector : public Visitor {
   Findings findings_;
   Recorder recorder_;
   NativeCollector native_;
+  static constexpr unsigned kFewMs = 24;  // bits of a time in ticks
+  std::uint64_t last_activity_ = 0;
   Activity activity_;                                          // of the current trace
   std::map<const Process*, std::set<std::uint64_t>> helpers_;  // tids, by worker, of the current trace
   const Trace* trace_ = nullptr;
