@@ -61,7 +61,7 @@ std::string list_of(const std::vector<std::string>& names) {
 void check_ops(const Recording& recording, const Question& question) {
   const auto names = op_names(recording);
   for (const auto& op : question.ops) {
-    if (std::find(names.begin(), names.end(), op.name) != names.end()) continue;
+    if (op.name == kOwnCode || std::find(names.begin(), names.end(), op.name) != names.end()) continue;
     throw WrongUsage(names.empty() ? fmt::format("--op {}: no operation was recorded", escaped(op.name))
                                    : fmt::format("--op {}: no such operation; there are {}", escaped(op.name),
                                                  list_of(names)));

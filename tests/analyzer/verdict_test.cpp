@@ -12,12 +12,12 @@ namespace {
 
 constexpr double kMs = 1e6;
 
-struct Case {
+struct Situation {
   std::uint64_t workers, cores;
   double fetch_ms, step_ms, waited;  // waited: share of the time, from 0 to 1
 };
 
-Findings findings_of(const Case& c, const Process& training) {
+Findings findings_of(const Situation& c, const Process& training) {
   Findings f;
   f.files = {"x.lotus"};
   f.cores = c.cores;
@@ -47,11 +47,23 @@ bool says(const Verdict& verdict, const std::string& part) {
   return verdict.message.find(part) != std::string::npos;
 }
 
+// Why a cause was ruled out; empty: it was not.
+std::string why_not(const Verdict& verdict, Cause cause) {
+  for (const auto& judged : verdict.diagnosis.ruled_out)
+    if (judged.cause == cause) return judged.judgement.words;
+  return {};
+}
+
+bool ruled_out(const Verdict& verdict, Cause cause, const std::string& part) {
+  INFO(why_not(verdict, cause));
+  return why_not(verdict, cause).find(part) != std::string::npos;
+}
+
 }  // namespace
 
 TEST_CASE("the verdict follows from its numbers") {
   const Process training;
-  const auto verdict = [&](const Case& c) { return verdict_of(findings_of(c, training)); };
+  const auto verdict = [&](const Situation& c) { return verdict_of(findings_of(c, training)); };
 
   const Verdict more = verdict({2, 16, 400, 100, 0.41});
   CHECK(more.bound == Bound::input);
@@ -61,13 +73,16 @@ TEST_CASE("the verdict follows from its numbers") {
   CHECK(says(more, "4 workers instead of 2 would keep up"));
   CHECK(says(more, "400 ms to make and 100 ms to train on"));
 
-  CHECK(says(verdict({2, 2, 400, 100, 0.41}), "2 already fill the 2 cores"));
-  CHECK(says(verdict({2, 3, 400, 100, 0.41}), "only up to 3, which fill the 3 cores"));
-  CHECK(says(verdict({2, 2, 400, 7, 0.41}), "keeping up would take 58"));
-  CHECK(says(verdict({2, 2, 400, 1, 0.41}), "no number of them would keep up"));
-  CHECK(says(verdict({0, 16, 400, 100, 0.8}), "num_workers=4"));
-  CHECK(says(verdict({0, 2, 400, 100, 0.8}), "num_workers=2 would use all cores"));
+  CHECK(more.diagnosis.cause() == Cause::workers);
+
+  CHECK(ruled_out(verdict({2, 2, 400, 100, 0.41}), Cause::workers, "2 workers already fill the 2 cores"));
+  CHECK(verdict({2, 2, 400, 100, 0.41}).diagnosis.cause() == Cause::op);
+  CHECK(says(verdict({2, 3, 400, 100, 0.41}), "3 workers instead of 2 would fill the 3 cores"));
+  CHECK(says(verdict({0, 16, 400, 100, 0.8}), "makes its batches itself"));
+  CHECK(says(verdict({0, 16, 400, 100, 0.8}), "4 workers instead of 0 would keep up"));
+  CHECK(says(verdict({0, 2, 400, 100, 0.8}), "2 workers instead of 0 would fill the 2 cores"));
   CHECK(says(verdict({8, 16, 400, 100, 0.2}), "8 workers are enough on average"));
+  CHECK(verdict({8, 16, 400, 100, 0.2}).diagnosis.cause() == Cause::uneven);
 
   Findings sleeping = findings_of({2, 2, 400, 100, 0.41}, training);
   sleeping.fetch_cpu = 0.1 * (sleeping.fetch_cpu_wall = sleeping.fetch.sum());
@@ -75,12 +90,13 @@ TEST_CASE("the verdict follows from its numbers") {
 
   const Verdict compute = verdict({2, 16, 100, 400, 0.01});
   CHECK(compute.bound == Bound::compute);
-  CHECK(says(compute, "more workers would gain nothing"));
+  CHECK(compute.diagnosis.cause() == Cause::training);
 
   CHECK(verdict({2, 16, 100, 90, 0.10}).bound == Bound::balanced);
   CHECK(verdict({2, 16, 100, 90, 0.15}).bound == Bound::input);
   CHECK(verdict({2, 16, 100, 90, 0.05}).bound == Bound::compute);
-  CHECK(says(verdict({2, 16, 400, 0, 0.9}), "too few batches"));
+  CHECK(verdict({2, 16, 100, 90, 0.10}).diagnosis.cause() == Cause::balanced);
+  CHECK(ruled_out(verdict({2, 16, 400, 0, 0.9}), Cause::workers, "too few batches"));
 }
 
 TEST_CASE("with several loaders the one that was waited for most is named") {
@@ -107,7 +123,7 @@ TEST_CASE("where too much of the making of batches is missing, that is said, and
   CHECK(says(verdict_of(f), "; how 9 of its 19 batches were made is not in the trace;"));
   f.quality.truncated = true;
   CHECK(says(verdict_of(f), "not in the trace, perhaps not yet;"));
-  CHECK(!verdict_of(f).diagnosis);
+  CHECK(!verdict_of(f).diagnosis.error);
 }
 
 TEST_CASE("workers of a loader whose settings are lost are unknown, not none") {
@@ -117,13 +133,14 @@ TEST_CASE("workers of a loader whose settings are lost are unknown, not none") {
   const Verdict verdict = verdict_of(findings);
   CHECK(!verdict.workers);
   CHECK(!verdict.workers_needed);
-  CHECK(says(verdict, "settings are missing from the trace"));
+  CHECK(ruled_out(verdict, Cause::workers, "settings are missing from the trace"));
 }
 
 TEST_CASE("nothing to judge is said, not guessed") {
   Findings f;
   f.files = {"x.lotus"};
   CHECK(says(verdict_of(f), "holds no event"));
+  CHECK(verdict_of(f).diagnosis.cause() == Cause::too_little);
   f.quality.events = 5;
   CHECK(says(verdict_of(f), "No batch was recorded"));
   Findings cut = f;

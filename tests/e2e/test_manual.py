@@ -143,6 +143,17 @@ def test_keys_of_the_report(traces):
     compare(reports, ["report"], perhaps=".locks[]")  # none is waited for, but on a busy machine
 
 
+def test_every_cause_has_its_page(traces):
+    """The names in the table of causes are those of the manual, and of the pages."""
+    verdict = asked(["report", "--json"], traces[0])["verdict"]
+    told = {row["cause"] for row in verdict["causes"] + verdict["ruled_out"]}
+    pages = {path.stem for path in (harness.SOURCE / "docs/causes").glob("*.md")} - {"README"}
+    text = " ".join((MANUAL / "lotus-json.5.scd").read_text().split())
+    manual = text[text.index("*.verdict.cause* "):].split(":")[1].split(".")[0]
+    assert set(manual.replace(" or ", ", ").replace(" ", "").split(",")) == pages
+    assert told <= pages
+
+
 def test_keys_of_the_report_by_rank(tracer):
     if harness.run([harness.PYTHON, "-c", "from torch.distributed import ProcessGroupGloo"]).code != 0:
         pytest.skip("this PyTorch has no gloo")

@@ -61,6 +61,14 @@ void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   const auto loop = static_cast<double>(trace_.clock.duration_ns(raw.iteration.ticks()));
   achieved.time += ns(begun, raw.iteration.first) + loop;
   achieved.loop += loop;
+  recording_.starting += ns(begun, raw.first_got);
+  recording_.iterable = recording_.iterable || raw.iterable;
+  const auto from = static_cast<double>(trace_.clock.ns(std::min(begun, raw.iteration.first)));
+  const auto until = static_cast<double>(trace_.clock.ns(raw.iteration.last));
+  recording_.from = recording_.all_epochs == 0 ? from : std::min(recording_.from, from);
+  recording_.until = std::max(recording_.until, until);
+  recording_.unfinished += raw.finished ? 0 : 1;
+  recording_.made += raw.made;
   achieved.next += raw.next;
   recording_.batches += raw.consumed;
   ++recording_.all_epochs;
@@ -113,6 +121,7 @@ RecordedBatch Assembly::batch_of(const RawBatch& raw, double transfer) {
   }
   out.transfer = transfer;
   out.transfer_cpu = std::min(transfer, ns(batch.serialize));
+  out.pipe = ns(batch.send);
   out.receive = batch.inline_fetch ? 0 : receive_of(raw);
   out.pin = ns(batch.pin);
   for (const OpTime& time : raw.ops)

@@ -26,10 +26,13 @@ struct RawEpoch {
   std::vector<RecordedStep> steps;
   Iteration iteration;
   std::uint64_t consumed = 0, cpu_before_step = kUnknown, received = kUnknown;
+  std::uint64_t made = 0;
   std::uint64_t seen = 0, unseen = 0;  // batches that training got, with and without their fetch in the trace
   double images = 0, next = 0, get = 0,
          finish = 0;  // sums over the seen batches; ns; get: inside of __next__
   bool finished = false, kept = true;
+  bool iterable = false;               // a fetch found that its iterator had ended
+  std::uint64_t first_got = kUnknown;  // the end of the first __next__ that gave a batch
 };
 
 struct EpochOf {

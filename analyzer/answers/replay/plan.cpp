@@ -29,6 +29,7 @@ class Planner {
   PlannedStep step_of(const RecordedStep& step) const;
   void set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& epoch) const;
   Effect effect_of(const RecordedOp& op) const;
+  void change_own_code(const RecordedBatch& batch, double& wall, double& cpu) const;
   bool never_crowded() const;
 
   const Recording& recording_;
@@ -66,6 +67,23 @@ Planner::Effect Planner::effect_of(const RecordedOp& op) const {
   return effect;
 }
 
+// What a fetch does outside of all operations. It computes for what its operations leave of the fetch's CPU
+// time.
+void Planner::change_own_code(const RecordedBatch& batch, double& wall, double& cpu) const {
+  for (const auto& change : question_.ops) {
+    if (change.name != kOwnCode) continue;
+    double own = batch.fetch;
+    double own_cpu = batch.fetch_cpu;
+    for (const OpTime& time : batch.ops) {
+      own -= time.ns;
+      own_cpu -= time.ns * std::min(1.0, recording_.ops[time.op].cpu.share().value_or(1));
+    }
+    const double factor = change.change.of(own);
+    wall += (factor - 1) * std::max(0.0, own);
+    cpu += (factor - 1) * std::clamp(own_cpu, 0.0, std::max(0.0, own));
+  }
+}
+
 // Computing and sleeping need not be interleaved if each process has a core.
 bool Planner::never_crowded() const {
   double threads = 1;
@@ -82,6 +100,10 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch) const {
     wall += effects_[time.op].wall * time.ns;
     cpu += effects_[time.op].cpu * time.ns;
   }
+  change_own_code(batch, wall, cpu);
+  const double factor = question_.fetch.of(batch.fetch);
+  wall *= factor;
+  cpu *= factor;
   PlannedBatch out;
   out.cpu = std::max(0.0, cpu) / slow;
   out.idle = std::max(0.0, wall / slow - out.cpu) * batch.sleeping_share() * calibration_.fetch_idle;
@@ -91,8 +113,12 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch) const {
   const double transfer = recording_.transfer_known ? batch.transfer : kTransfer;
   out.transfer_cpu = recording_.transfer_known ? batch.transfer_cpu : kTransfer;
   out.transfer_idle = transfer - out.transfer_cpu;
+  if (recording_.transfer_known && batch.pipe >= kThroughPipe) {  // the rest was waiting for the pipe
+    out.transfer_idle = 0;
+    out.pipe = question_.shared_memory ? 0 : batch.pipe;
+  }
   out.receive = recording_.transfer_known ? batch.receive : kTransfer;
-  if (question_.instant_receive) out.receive = 0;
+  if (question_.instant_receive || question_.shared_memory) out.receive = 0;
   out.pin = batch.pin;
   return out;
 }
@@ -144,6 +170,7 @@ Plan Planner::plan() {
   Plan plan;
   plan.settings = settings_;
   plan.overheads = recording_.overheads;
+  if (question_.instant_own) plan.overheads.own = 0;
   plan.images = recording_.achieved.images;
   plan.slowness = question_.even_workers ? std::vector<double>() : recording_.slowness;
   plan.slowness.resize(settings_.workers, 1);
@@ -222,7 +249,20 @@ std::vector<std::string> nested_in(const Recording& recording, const std::string
   return {names.begin(), names.end()};
 }
 
+static double mean_of_own_code(const Recording& recording) {
+  double own = 0;
+  double batches = 0;
+  for (const auto& epoch : recording.epochs)
+    for (const auto& batch : epoch.batches) {
+      own += batch.fetch;
+      for (const OpTime& time : batch.ops) own -= time.ns;
+      ++batches;
+    }
+  return batches > 0 ? std::max(0.0, own / batches) : 0;
+}
+
 std::optional<double> mean_of_op(const Recording& recording, const std::string& name) {
+  if (name == kOwnCode) return mean_of_own_code(recording);
   double self = 0;
   double calls = 0;
   for (const auto& op : recording.ops)

@@ -20,6 +20,7 @@ struct Settings {
 struct PlannedBatch {
   double cpu = 0, idle = 0;  // of the fetch: computing; sleeping, reading
   double transfer_cpu = 0, transfer_idle = 0;
+  double pipe = 0;  // then: has the pipe for itself
   double receive = 0, pin = 0;
   std::uint32_t slices = 1;  // computing and sleeping take turns this often
 };
@@ -56,6 +57,9 @@ struct Change {
   double of(double mean) const { return ns ? (mean > 0 ? *ns / mean : 1) : factor.value_or(1); }
 };
 
+// The name under which a question changes what fetches do outside of all operations.
+inline constexpr const char* kOwnCode = "(outside ops)";
+
 struct OpChange {
   std::string name;
   Change change;
@@ -68,8 +72,11 @@ struct Question {
   std::optional<bool> in_order, pin_memory, persistent;
   std::vector<OpChange> ops;
   Change step;
+  Change fetch;                  // all that making batches takes
   bool even_workers = false;     // no worker is slower than the others
   bool instant_receive = false;  // receiving costs training no time
+  bool shared_memory = false;    // batches go through shared memory, not through the pipe
+  bool instant_own = false;      // __next__ does nothing itself but wait: no sampler
 };
 
 // fetch_idle and step_idle: the share of sleeping in the time in which a recorded fetch or step did not
@@ -78,6 +85,10 @@ struct Question {
 struct Calibration {
   double fetch_idle = 1, step_idle = 1, crowding = 1;
 };
+
+// A batch whose writing to the pipe takes this long, ns, goes through it itself, instead of through shared
+// memory. One worker writes at a time, so it keeps the others waiting.
+inline constexpr double kThroughPipe = 1e6;
 
 // The most batches that are planned; they represent all others.
 inline constexpr std::uint64_t kMostPlanned = 2048;
@@ -90,7 +101,7 @@ std::vector<std::string> op_names(const Recording& recording);
 // Names of the operations that run, directly or indirectly, inside of those named `name`. Their time is not
 // part of the outer operation's.
 std::vector<std::string> nested_in(const Recording& recording, const std::string& name);
-// Mean self time of a call of the operations of that name; none: no such operation.
+// Mean self time of a call of the operations of that name; none: no such operation. Of kOwnCode: of a fetch.
 std::optional<double> mean_of_op(const Recording& recording, const std::string& name);
 // Mean length of a training step.
 double mean_step(const Recording& recording);

@@ -81,6 +81,8 @@ void Recorder::on_span(const Span& span) {
       return on_op(span);
     case Kind::fetch:
       return on_fetch(span);
+    case Kind::sample:
+      return on_sample(span);
     case Kind::get:
       return on_get(span);
     case Kind::next:
@@ -126,6 +128,16 @@ void Recorder::on_op(const Span& span) {
   running(span.stream).add(op.index, static_cast<float>(self));
 }
 
+// A sample of a worker that gave one.
+void Recorder::on_sample(const Span& span) {
+  constexpr std::size_t kMostEnds = 1 << 15;
+  const auto& of = span.stream.process->worker_of;
+  const bool outermost = span.data.sample == static_cast<std::int32_t>(span.depth);
+  if (!of || !outermost || span.ended != Ended::returned) return;
+  auto& ends = sample_ends_[{of->training, of->training->loader_id_of(of->iterator)}];
+  if (ends.size() < kMostEnds) ends.push_back({span.end, span.stream.process, span.ticks()});
+}
+
 void Recorder::on_fetch(const Span& span) {
   auto times = running(span.stream).take();
   const Process* training = span.stream.process;
@@ -134,15 +146,14 @@ void Recorder::on_fetch(const Span& span) {
     iterator = training->worker_of->iterator;
     training = training->worker_of->training;
   }
-  RawBatch* const row = iterator == 0
-                            ? nullptr
-                            : batch_of(epoch_of(*training, iterator, field<Kind::fetch, "reset">(span.data)),
-                                       field<Kind::fetch, "batch">(span.data));
-  if (row != nullptr) {
-    row->ops = std::move(times);
-    if (span.data.has_cpu) row->cpu_ns = span.data.cpu_ns;
-    if (span.data.core_wait_ns != kUnknown) row->core_wait_ns = span.data.core_wait_ns;
-  }
+  if (iterator == 0) return;
+  RawEpoch& epoch = epoch_of(*training, iterator, field<Kind::fetch, "reset">(span.data));
+  epoch.iterable = epoch.iterable || span.fetched() == Fetched::empty;
+  RawBatch* const row = batch_of(epoch, field<Kind::fetch, "batch">(span.data));
+  if (row == nullptr) return;
+  row->ops = std::move(times);
+  if (span.data.has_cpu) row->cpu_ns = span.data.cpu_ns;
+  if (span.data.core_wait_ns != kUnknown) row->core_wait_ns = span.data.core_wait_ns;
 }
 
 void Recorder::on_point(const Stream& stream, const Record& record, std::uint64_t) {
@@ -177,6 +188,7 @@ void Recorder::on_next(const Span& span) {
   }
   epoch.cpu_before_step = span.data.process_cpu_after;
   epoch.consumed += epoch.iteration.stepping ? 1 : 0;
+  if (epoch.iteration.stepping) epoch.first_got = std::min(epoch.first_got, span.end);
   epoch.next += took;
   if (span.ended == Ended::empty || (span.ended == Ended::error && epoch.consumed > 0)) {
     epoch.finished = true;
@@ -191,11 +203,30 @@ void Recorder::on_batch(const Batch& batch) {
     ++(batch.fetched == Fetched::unknown ? epoch.unseen : epoch.seen);
     epoch.images += static_cast<double>(batch.samples);
   }
+  epoch.made += batch.fetched == Fetched::made ? 1 : 0;
   if (RawBatch* const row = batch_of(epoch, batch.key.batch)) row->batch = batch;
 }
 
 // A larger number of workers is damage: no machine runs as many, and a replay would simulate each.
 static bool plausible(const Loader& loader) { return loader.workers <= 4096 && loader.prefetch <= 65536; }
+
+// Only ends with all workers at work: each of them began its next sample before the one after ended.
+TakingTurns Recorder::turns_of(std::vector<SampleEnd> ends, std::uint64_t workers) {
+  TakingTurns turns;
+  if (workers < 2 || ends.empty()) return turns;
+  std::sort(ends.begin(), ends.end(), [](const SampleEnd& a, const SampleEnd& b) { return a.at < b.at; });
+  double length = 0;
+  for (const SampleEnd& end : ends) length += static_cast<double>(end.ticks);
+  // Mean distance of two ends if all workers are at work.
+  const double mean = length / static_cast<double>(ends.size()) / static_cast<double>(workers);
+  for (std::size_t i = 1; i < ends.size(); ++i) {
+    const auto gap = static_cast<double>(ends[i].at - ends[i - 1].at);
+    if (ends[i].worker == ends[i - 1].worker || gap > 3 * mean) continue;
+    ++turns.gaps;
+    turns.close += gap < mean / 2 ? 1 : 0;
+  }
+  return turns;
+}
 
 void Recorder::end() {
   std::map<std::pair<const Process*, std::uint64_t>, std::vector<EpochOf>> by_loader;
@@ -207,11 +238,13 @@ void Recorder::end() {
   for (auto& [key, epochs] : by_loader) {
     const auto& [training, id] = key;
     const Loader& loader = training->loaders.at(id);
-    if (plausible(loader))
-      recordings_.push_back(recording_of(*trace_, *training, loader, std::move(epochs), ops_));
+    if (!plausible(loader)) continue;
+    recordings_.push_back(recording_of(*trace_, *training, loader, std::move(epochs), ops_));
+    recordings_.back().turns = turns_of(std::move(sample_ends_[{training, id}]), loader.workers);
   }
   epochs_.clear();
   epochs_of_loader_.clear();
+  sample_ends_.clear();
   running_.clear();
   last_stream_ = nullptr;
 }

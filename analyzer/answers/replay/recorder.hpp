@@ -53,6 +53,13 @@ class Recorder : public Visitor {
 
  private:
   void on_op(const Span& span);
+  struct SampleEnd {
+    std::uint64_t at = 0;  // ticks
+    const Process* worker = nullptr;
+    std::uint64_t ticks = 0;  // its length
+  };
+  static TakingTurns turns_of(std::vector<SampleEnd> ends, std::uint64_t workers);
+  void on_sample(const Span& span);
   void on_fetch(const Span& span);
   void on_get(const Span& span);
   void on_next(const Span& span);
@@ -67,6 +74,7 @@ class Recorder : public Visitor {
   std::unordered_map<const Stream*, RunningOps> running_;  // of the open fetches
   const Stream* last_stream_ = nullptr;
   RunningOps* last_running_ = nullptr;
+  std::map<std::pair<const Process*, std::uint64_t>, std::vector<SampleEnd>> sample_ends_;  // by loader id
   std::vector<Recording> recordings_;
 };
 

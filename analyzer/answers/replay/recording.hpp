@@ -39,6 +39,7 @@ struct RecordedBatch {
   std::optional<double> core_wait;  // of it; none: not known
   double transfer = 0;              // from the end of the fetch until the result queue has the batch
   double transfer_cpu = 0;          // of it: pickling
+  double pipe = 0;                  // of it: writing to the pipe, which one worker does at a time
   double receive = 0;               // getting it out of the result queue, once it is there
   double pin = 0;                   // pinning, if there is a pin thread
   std::vector<OpTime> ops{};
@@ -85,12 +86,21 @@ struct Overheads {
   double handover = 0;  // getting a pinned batch, once it is there
 };
 
+// Whether the workers of a loader make their samples one after the other, as if all needed the same lock.
+// Ends of samples of all workers, in order of time: where workers are independent, many follow the one before
+// at once.
+struct TakingTurns {
+  std::uint64_t gaps = 0;   // between two ends of different workers, with all of them at work
+  std::uint64_t close = 0;  // of these: shorter than half of the mean
+};
+
 struct Recording {
   std::string file;
   std::uint32_t pid = 0;  // of the training process
   std::string torch;      // its version
   Loader loader;
-  double cores = 0;  // of the machine; 0: not known
+  double cores = 0;       // of the machine; 0: not known
+  bool iterable = false;  // a dataset that is iterated: its workers' samples end
   std::vector<RecordedOp> ops;
   std::vector<RecordedEpoch> epochs;
   std::uint64_t batches = 0;     // that training got in all epochs
@@ -100,6 +110,11 @@ struct Recording {
       slowness;  // by worker: its fetches' length relative to the other workers'; 1: no outlier
   Overheads overheads;
   Achieved achieved;
+  double from = 0, until = 0;    // realtime: the begin of the first epoch, the end of the last
+  TakingTurns turns;             // of its workers, at their samples
+  std::uint64_t unfinished = 0;  // epochs that training left before their end
+  std::uint64_t made = 0;        // batches that were made, used or not
+  double starting = 0;           // from the call of __iter__ until the first batch came, sum over all epochs
   bool core_wait_known = false;  // of some of the fetches
   bool transfer_known = true;    // false: recorded without workers
   bool step_cpu_known = true;

@@ -38,6 +38,7 @@ class Run {
     Doing doing = Doing::starting;
     std::deque<Task> tasks;      // its index queue
     std::deque<Index> leaving;   // its feeder thread's queue; the front one is being moved
+    bool writing = false;        // it has the pipe
     Index batch = 0;             // being fetched
     double began = 0;            // when
     std::uint64_t assigned = 0;  // tasks that training has not taken back
@@ -72,6 +73,7 @@ class Run {
   void worker_done(std::size_t worker);
   void move(std::size_t worker);
   void moved(std::size_t worker);
+  void write_next();
   void pin_next();
   void pinned();
   void deliver(Index batch);
@@ -93,6 +95,8 @@ class Run {
   std::map<Index, std::size_t> worker_of_;  // tasks that training has not taken back
   std::set<Index> early_;                   // received before their turn
   std::deque<Index> results_, to_pin_;
+  std::deque<std::size_t> to_write_;  // workers that wait for the pipe
+  bool pipe_taken_ = false;
   Index current_ = 0;
   bool pinning_ = false, over_ = false;
   double loop_began_ = 0, next_began_ = 0, step_began_ = 0;

@@ -37,14 +37,31 @@ void Run::move(std::size_t worker) {
   begin(feeder_actor(worker), cost.transfer_cpu, cost.transfer_idle);
 }
 
+// What does not go through shared memory is written to the pipe, by one worker at a time.
 void Run::moved(std::size_t worker) {
-  auto& leaving = workers_[worker].leaving;
+  Worker& self = workers_[worker];
+  auto& leaving = self.leaving;
   const Index batch = leaving.front();
+  if (self.writing) {
+    self.writing = pipe_taken_ = false;
+    write_next();
+  } else if (cost_of(batch).pipe > 0) {
+    to_write_.push_back(worker);
+    return write_next();
+  }
   leaving.pop_front();
   if (!leaving.empty()) move(worker);
   if (!settings_.pin_memory) return deliver(batch);
   to_pin_.push_back(batch);
   if (!pinning_) pin_next();
+}
+
+void Run::write_next() {
+  if (pipe_taken_ || to_write_.empty()) return;
+  const std::size_t worker = to_write_.front();
+  to_write_.pop_front();
+  workers_[worker].writing = pipe_taken_ = true;
+  begin(feeder_actor(worker), 0, cost_of(workers_[worker].leaving.front()).pipe);
 }
 
 // The pin thread takes one batch after the other out of the result queue.

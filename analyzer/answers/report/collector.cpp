@@ -23,6 +23,8 @@ void FindingsCollector::begin(const Trace& trace) {
   recorder_.begin(trace);
   native_.begin(trace);
   facts_.begin(trace);
+  activity_.clear();
+  helpers_.clear();
 }
 
 OpFinding& FindingsCollector::finding_of(const Op& op) {
@@ -62,9 +64,37 @@ WorkerFinding& FindingsCollector::worker_of(const Process& process) {
   return finding;
 }
 
+namespace {
+
+// The threads that make, pickle and send batches have records of their own.
+bool records_itself(const Process& process, std::uint64_t tid) {
+  return std::any_of(process.threads.begin(), process.threads.end(),
+                     [&](const auto& thread) { return thread.second.tid == tid; });
+}
+
+}  // namespace
+
+void FindingsCollector::on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
+  native_.on_stack_sample(process, record, ticks);
+  note_activity(ticks);
+  const double ns = native_.ns_of_sample(process, record);
+  findings_.sampled.all += ns;
+  if (!process.worker_of) return;
+  findings_.sampled.workers += ns;
+  const std::uint64_t tid = field<Kind::stack_sample, "tid">(record);
+  if (records_itself(process, tid)) return;
+  findings_.sampled.by_helpers += ns;
+  auto& tids = helpers_[&process];
+  constexpr std::size_t kMostThreads = 4096;  // more is damage
+  if (tids.size() < kMostThreads) tids.insert(tid);
+  findings_.sampled.most_threads = std::max<std::uint64_t>(findings_.sampled.most_threads, tids.size());
+}
+
 void FindingsCollector::on_span(const Span& span) {
   recorder_.on_span(span);
   facts_.on_span(span);
+  note_activity(span.data.start);
+  note_activity(span.end);
   switch (span.kind()) {
     case Kind::op:
       return on_op(span);
@@ -135,6 +165,9 @@ void FindingsCollector::on_fetch(const Span& span) {
   const std::int64_t took = ns(span);
   const Process& process = *span.stream.process;
   findings_.fetch.add(took);
+  const double busy = (span.data.has_cpu ? static_cast<double>(span.data.cpu_ns) : 0) +
+                      (span.data.core_wait_ns != kUnknown ? static_cast<double>(span.data.core_wait_ns) : 0);
+  activity_.note_work(process, false, busy, trace_->clock.ns(span.data.start), trace_->clock.ns(span.end));
   if (span.data.has_cpu) {
     findings_.fetch_cpu += static_cast<double>(span.data.cpu_ns);
     findings_.fetch_cpu_wall += static_cast<double>(took);
@@ -158,6 +191,8 @@ void FindingsCollector::on_next(const Span& span) {
   const auto step = loop.add(span);
   if (!step) return;
   findings_.train_step.add(ns(*step));
+  activity_.note_work(*span.stream.process, true, 0, trace_->clock.ns(step->start),
+                      trace_->clock.ns(step->end));
   loader_of(*span.stream.process, field<Kind::next, "iterator">(span.data)).train_step.add(ns(*step));
 }
 
@@ -180,6 +215,7 @@ void FindingsCollector::on_open_span(const Stream& stream, const OpenSpan& span,
 void FindingsCollector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   recorder_.on_point(stream, record, ticks);
   facts_.on_point(stream, record);
+  note_activity(ticks);
   if (record.kind != Kind::received) return;
   const std::uint64_t outstanding = field<Kind::received, "outstanding">(record);
   if (outstanding == kUnknown) return;  // imported ones may not say it

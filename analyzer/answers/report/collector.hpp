@@ -5,11 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "answers/replay/recorder.hpp"
+#include "answers/report/activity.hpp"
 #include "answers/report/facts_collector.hpp"
 #include "answers/report/findings.hpp"
 #include "answers/report/native.hpp"
@@ -33,9 +35,7 @@ class FindingsCollector : public Visitor {
   Findings take();
 
   bool wants_stacks() const override { return true; }
-  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
-    native_.on_stack_sample(process, record, ticks);
-  }
+  void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override;
   void on_native(const Stream& stream, const Record& record) override {
     native_.on_native(stream, record);
     facts_.on_native(stream, record);
@@ -61,6 +61,12 @@ class FindingsCollector : public Visitor {
     std::uint64_t start;
   };
 
+  // Most records follow another one within some ms, and need no conversion of their time.
+  void note_activity(std::uint64_t ticks) {
+    if (ticks >> kFewMs == last_activity_) return;
+    last_activity_ = ticks >> kFewMs;
+    activity_.note(trace_->clock.ns(ticks));
+  }
   void on_op(const Span& span);
   void on_sample(const Span& span);
   void on_fetch(const Span& span);
@@ -85,6 +91,10 @@ class FindingsCollector : public Visitor {
   Recorder recorder_;
   NativeCollector native_;
   FactsCollector facts_;
+  static constexpr unsigned kFewMs = 24;  // bits of a time in ticks
+  std::uint64_t last_activity_ = 0;
+  Activity activity_;                                          // of the current trace
+  std::map<const Process*, std::set<std::uint64_t>> helpers_;  // tids, by worker, of the current trace
   const Trace* trace_ = nullptr;
   std::deque<OpFinding> ops_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, OpFinding*> op_by_key_;

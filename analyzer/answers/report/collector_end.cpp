@@ -33,6 +33,7 @@ void FindingsCollector::end(const Reading& reading) {
   findings_.quality.own_cost += native_.cost();
   native_.end();
   facts_.end();
+  for (const Standstill& standstill : activity_.standstills()) findings_.standstills.push_back(standstill);
   fold_unended(reading);
   std::set<const Process*> training;
   for (const auto& [key, loop] : loops_) training.insert(std::get<0>(key));
@@ -161,6 +162,7 @@ Findings FindingsCollector::take() {
   findings_.outside_ops = std::max(0.0, findings_.fetch_time - inside);
   findings_.unmeasured_share = find_unmeasured_share(findings_);
   sort_loaders();
+  findings_.own_functions = native_.own_functions();
   findings_.slow = slow_.rows();
   std::stable_sort(findings_.stuck.begin(), findings_.stuck.end(),
                    [](const Stuck& a, const Stuck& b) { return a.at_least > b.at_least; });

@@ -148,6 +148,29 @@ struct QualityFinding {
   }
 };
 
+// The CPU time of all traced processes, by their stack samples. 0: none was taken.
+struct SampledCpu {
+  double all = 0;                  // ns
+  double workers = 0;              // of it: in workers
+  double by_helpers = 0;           // of that: by threads that record nothing: pools of libraries
+  std::uint64_t most_threads = 0;  // helping threads of one worker, that were sampled
+};
+
+// A function of the dataset's own code: what fetches call outside of all operations.
+struct OwnFunction {
+  std::string name;    // the innermost Python function
+  std::string inside;  // native function in which most of its time was; empty: none
+  double share = 0;    // of the CPU time of fetches outside operations
+  std::uint64_t samples = 0;
+};
+
+// A time in which no process of the program did anything, though at least two were in the middle of
+// something.
+struct Standstill {
+  std::int64_t at = 0;  // realtime
+  double ns = 0;
+};
+
 struct Findings {
   // The share of computing in the time of fetches. None if no fetch was measured.
   std::optional<double> fetch_cpu_share() const {
@@ -188,6 +211,9 @@ struct Findings {
   std::vector<WorkerFinding> workers;
   std::vector<SlowSample> slow;  // slowest first; first samples of workers only if there are too few others
   std::vector<Stuck> stuck;      // longest first
+  SampledCpu sampled;
+  std::vector<OwnFunction> own_functions;  // by share, the largest three
+  std::vector<Standstill> standstills;
   std::vector<CutShort> cut_short;    // by last record, earliest first: it is often the cause of the others
   std::vector<Tried> tried;           // by LOTUS_TRY, each once
   std::optional<TrialOutcome> trial;  // if there is a former run

@@ -52,26 +52,51 @@ Json trace_json(const Findings& f) {
 }
 
 Json advice_json(const Advice& advice) {
-  const Prediction& then = advice.prediction;
-  return {{"action", advice.action},
-          {"message", advice.message},
-          {"gain_percent", advice.gain_percent},
-          {"images_per_s", then.achieved.images_per_s()},
-          {"images_per_s_interval", {then.images_per_s.low, then.images_per_s.high}},
-          {"waited_percent", then.achieved.waited_percent()},
-          {"waited_percent_interval", {then.waited_percent.low, then.waited_percent.high}}};
+  Json json = {{"action", advice.action},           {"message", advice.message},
+               {"gain_percent", nullptr},           {"images_per_s", nullptr},
+               {"images_per_s_interval", nullptr},  {"waited_percent", nullptr},
+               {"waited_percent_interval", nullptr}};
+  if (!advice.prediction) return json;
+  const Prediction& then = *advice.prediction;
+  json["gain_percent"] = advice.gain_percent;
+  json["images_per_s"] = then.achieved.images_per_s();
+  json["images_per_s_interval"] = {then.images_per_s.low, then.images_per_s.high};
+  json["waited_percent"] = then.achieved.waited_percent();
+  json["waited_percent_interval"] = {then.waited_percent.low, then.waited_percent.high};
+  return json;
 }
 
-// Adds the diagnosis. Without one, the cause is null and the advice is empty.
-void add_diagnosis(Json& json, const Findings& findings, const std::optional<Diagnosis>& diagnosis) {
-  json["cause"] = diagnosis ? Json(name_of(diagnosis->cause)) : Json(nullptr);
+Json evidence_json(const Evidence& evidence) {
+  const bool words = !evidence.words.empty();
+  return {{"fact", evidence.fact},
+          {"value", words ? Json(evidence.words) : Json(evidence.value)},
+          {"unit", evidence.unit}};
+}
+
+Json held_json(const Judged& judged) {
+  return {{"cause", name_of(judged.cause)},
+          {"explains_percent", judged.judgement.explains},
+          {"message", judged.judgement.words}};
+}
+
+// Without a replay the predictions' keys are missing.
+void add_diagnosis(Json& json, const Findings& findings, const Diagnosis& diagnosis) {
+  json["cause"] = name_of(diagnosis.cause());
+  json["evidence"] = Json::array();
+  for (const auto& evidence : diagnosis.held.front().judgement.evidence)
+    json["evidence"].push_back(evidence_json(evidence));
+  json["causes"] = Json::array();
+  for (const auto& judged : diagnosis.held) json["causes"].push_back(held_json(judged));
+  json["ruled_out"] = Json::array();
+  for (const auto& judged : diagnosis.ruled_out)
+    json["ruled_out"].push_back({{"cause", name_of(judged.cause)}, {"why", judged.judgement.words}});
   json["advice"] = Json::array();
-  if (!diagnosis) return;
-  for (const auto& advice : diagnosis->advice) json["advice"].push_back(advice_json(advice));
+  for (const auto& advice : diagnosis.advice) json["advice"].push_back(advice_json(advice));
+  if (!diagnosis.error) return;
   json["images_per_s"] = findings.recordings.front().achieved.images_per_s();
   json["waited_percent_of_loader"] = findings.recordings.front().achieved.waited_percent();
-  json["model_error"] = {{"images_per_s_percent", diagnosis->rate_error_percent},
-                         {"waited_points", diagnosis->waited_error}};
+  json["model_error"] = {{"images_per_s_percent", diagnosis.error->rate_percent},
+                         {"waited_points", diagnosis.error->waited_points}};
 }
 
 Json verdict_json(const Findings& findings) {

@@ -41,11 +41,60 @@ void NativeCollector::on_native(const Stream& stream, const Record& record) {
 void NativeCollector::end() {
   for (const auto& [op, io] : io_) ops_[{op->role, op->name, op->qualified}].io.add(io);
   StackNames names(trace_->stacks, frames_);
-  for (const auto& [key, profile] : profile_->ops()) ops_[key].add(profile, names, frames_);
+  for (const auto& [key, profile] : profile_->ops()) {
+    ops_[key].add(profile, names, frames_);
+    if (key.outside()) add_own_code(profile, names);
+  }
   profile_.reset();
   io_.clear();
   hooks_.clear();
   cost_ = 0;
+}
+
+namespace {
+
+bool is_fetch(const NamedFrame& frame) {
+  return frame.part == Part::python && (frame.name.starts_with("_MapDatasetFetcher.fetch") ||
+                                        frame.name.starts_with("_IterableDatasetFetcher.fetch"));
+}
+
+}  // namespace
+
+// Stacks that lead from a fetch to a Python function: its innermost one, and the native function that it
+// calls.
+void NativeCollector::add_own_code(const OpProfile& outside, StackNames& names) {
+  for (const auto& [stack, tally] : outside.stacks) {
+    const auto path = names.frames_of(stack);
+    if (owner_of(path, frames_).part == Part::tracer) continue;
+    const auto python = std::find_if(path.begin(), path.end(),
+                                     [&](FrameId frame) { return frames_[frame].part == Part::python; });
+    const auto fetch =
+        std::find_if(python, path.end(), [&](FrameId frame) { return is_fetch(frames_[frame]); });
+    if (fetch == path.end() || python == fetch) continue;
+    OwnSums& sums = own_code_[*python];
+    const Tally all = tally.all();
+    sums.ns += all.cpu_ns;
+    sums.samples += all.samples;
+    if (frames_[path.front()].part == Part::native) sums.inside[path.front()] += all.cpu_ns;
+  }
+}
+
+std::vector<OwnFunction> NativeCollector::own_functions() const {
+  constexpr std::size_t kMostOwnFunctions = 3;
+  constexpr double kMostInside = 0.5;  // from this share on, a native function is named
+  double all = 0;
+  for (const auto& [frame, sums] : own_code_) all += sums.ns;
+  std::vector<OwnFunction> functions;
+  for (const auto& [frame, sums] : own_code_) {
+    OwnFunction function{frames_[frame].name, {}, all > 0 ? sums.ns / all : 0, sums.samples};
+    for (const auto& [inside, ns] : sums.inside)
+      if (ns >= kMostInside * sums.ns) function.inside = frames_[inside].name;
+    functions.push_back(std::move(function));
+  }
+  std::stable_sort(functions.begin(), functions.end(),
+                   [](const OwnFunction& a, const OwnFunction& b) { return a.share > b.share; });
+  if (functions.size() > kMostOwnFunctions) functions.resize(kMostOwnFunctions);
+  return functions;
 }
 
 NativeFinding NativeCollector::finding_of(const Op& op) const {

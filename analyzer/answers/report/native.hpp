@@ -31,8 +31,15 @@ class NativeCollector {
   // ns that counting native entry points took in the current trace, estimated; before end().
   double cost() const { return cost_; }
 
+  // The CPU time in ns that a sample stands for, in the current trace.
+  double ns_of_sample(const Process& process, const Record& record) const {
+    return profile_->ns_of(process, record);
+  }
+
   // Of an operation in all traces.
   NativeFinding finding_of(const Op& op) const;
+  // What fetches call outside of all operations, by CPU time, in all traces.
+  std::vector<OwnFunction> own_functions() const;
 
  private:
   struct Sums : OwnTime {
@@ -44,6 +51,13 @@ class NativeCollector {
   };
   const HookFacts& facts_of(const Hook& hook);
 
+  struct OwnSums {
+    double ns = 0;
+    std::uint64_t samples = 0;
+    std::map<FrameId, double> inside;  // native functions, ns
+  };
+  void add_own_code(const OpProfile& outside, StackNames& names);
+
   const Trace* trace_ = nullptr;
   std::unique_ptr<Profile> profile_;
   std::unordered_map<const Op*, FileIo> io_;          // of the current trace
@@ -51,6 +65,7 @@ class NativeCollector {
   double cost_ = 0;
   FrameTable frames_;
   std::map<OpKey, Sums> ops_;
+  std::map<FrameId, OwnSums> own_code_;  // by Python function
 };
 
 }  // namespace lotus::analyzer

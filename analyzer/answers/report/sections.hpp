@@ -3,16 +3,15 @@
 
 #include <string>
 
+#include "answers/causes/diagnosis.hpp"
 #include "answers/report/findings.hpp"
-#include "answers/report/verdict_advice.hpp"
 #include "text/terminal.hpp"
 
 namespace lotus::analyzer {
 
 std::string stuck_text(const Findings& findings, const Terminal& terminal);
 std::string cut_short_text(const Findings& findings, const Terminal& terminal);
-std::string advice_text(const Findings& findings, const std::optional<Diagnosis>& diagnosis,
-                        const Terminal& terminal);
+std::string advice_text(const Findings& findings, const Diagnosis& diagnosis, const Terminal& terminal);
 std::string ops_text(const Findings& findings, const Terminal& terminal);
 std::string native_text(const Findings& findings, const Terminal& terminal);
 std::string times_text(const Findings& findings, const Terminal& terminal);

@@ -1,13 +1,12 @@
-// The verdict: whether training is input-bound, by how much, which op dominates, whether more workers would
-// help.
+// The verdict: whether training is input-bound, by how much, why, and what would help.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "answers/causes/diagnosis.hpp"
 #include "answers/report/findings.hpp"
-#include "answers/report/verdict_advice.hpp"
 
 namespace lotus::analyzer {
 
@@ -18,11 +17,11 @@ struct Verdict {
   std::optional<double> waited_percent;  // of the time between the first and the last __next__ of all epochs
   // Of the loader that was waited for most, where its settings are known.
   std::optional<std::uint64_t> workers;
-  // The number of workers that the diagnosis advises, if it does. Without a diagnosis: the number that keeps
+  // The number of workers that the diagnosis advises, if it does. Without a replay: the number that keeps
   // up with training, by mean times.
   std::optional<std::uint64_t> workers_needed;
-  std::string message;                 // one sentence with its numbers
-  std::optional<Diagnosis> diagnosis;  // of that loader, unless too little was recorded to replay
+  std::string message;  // one sentence with its numbers
+  Diagnosis diagnosis;  // of that loader
 };
 
 Verdict verdict_of(const Findings& findings);

@@ -1,14 +1,41 @@
-// The advices as a table.
+// The advices as a table, and the causes that hold beside the first.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "answers/report/sections.hpp"
 #include "text/table.hpp"
 #include "text/units.hpp"
 
 namespace lotus::analyzer {
-std::string advice_text(const Findings& findings, const std::optional<Diagnosis>& diagnosis,
-                        const Terminal& terminal) {
-  if (!diagnosis) return {};
+namespace {
+
+// What holds beside the first cause.
+std::string other_causes_text(const Diagnosis& diagnosis, const Terminal& terminal) {
+  std::string text;
+  for (std::size_t i = 1; i < diagnosis.held.size(); ++i) {
+    const auto& [cause, judgement] = diagnosis.held[i];
+    const std::string line = fmt::format("also {}, {} of training's time: {}", name_of(cause),
+                                         human_percent(judgement.explains), judgement.words);
+    text += "  " + wrapped(line, terminal.width - 2, 4) + "\n";
+  }
+  return text;
+}
+
+std::string note_of(const Diagnosis& diagnosis) {
+  const bool none = std::all_of(diagnosis.advice.begin(), diagnosis.advice.end(),
+                                [](const Advice& advice) { return advice.action == "none"; });
+  return fmt::format(
+      "{}The replay of the run as recorded is off by {:+.1f} % in images/s, {:+.1f} points in the share "
+      "waited; try other changes with `lotus-analyze whatif`.",
+      none ? "No change gains enough to be told. " : "", diagnosis.error->rate_percent,
+      diagnosis.error->waited_points);
+}
+
+}  // namespace
+
+std::string advice_text(const Findings& findings, const Diagnosis& diagnosis, const Terminal& terminal) {
+  if (!diagnosis.error) return other_causes_text(diagnosis, terminal);
   const Achieved& now = findings.recordings.front().achieved;
   Table table({{.right = false, .flexible = true, .narrowest = 34},
                {"images/s"},
@@ -16,22 +43,17 @@ std::string advice_text(const Findings& findings, const std::optional<Diagnosis>
                {"waited"},
                {.right = false, .importance = 2, .style = Style::dim}});
   table.add({"as recorded", human_rate(now.images_per_s()), "", human_percent(now.waited_percent()), ""});
-  for (const auto& advice : diagnosis->advice) {
-    const Prediction& then = advice.prediction;
-    if (advice.action == "none") continue;
+  for (const auto& advice : diagnosis.advice) {
+    if (advice.action == "none" || !advice.prediction) continue;
+    const Prediction& then = *advice.prediction;
     table.add({advice.change, human_rate(then.achieved.images_per_s()),
                fmt::format("[{}, {}]", human_rate(then.images_per_s.low), human_rate(then.images_per_s.high)),
                human_percent(then.achieved.waited_percent()),
                fmt::format("[{}, {}]", human_percent(then.waited_percent.low),
                            human_percent(then.waited_percent.high))});
   }
-  const bool none = diagnosis->advice.front().action == "none";
-  const std::string note = fmt::format(
-      "{}The replay of the run as recorded is off by {:+.1f} % in images/s, {:+.1f} points in the share "
-      "waited; try other changes with `lotus-analyze whatif`.",
-      none ? "No change gains enough to be told. " : "", diagnosis->rate_error_percent,
-      diagnosis->waited_error);
-  return table.text(terminal) + "  " + wrapped(note, terminal.width - 2, 2) + "\n";
+  return table.text(terminal) + other_causes_text(diagnosis, terminal) + "  " +
+         wrapped(note_of(diagnosis), terminal.width - 2, 2) + "\n";
 }
 
 }  // namespace lotus::analyzer

@@ -45,6 +45,15 @@ OpProfile* Profile::profile_of(const Process& process, const Op* op) {
   return slot->second;
 }
 
+double Profile::ns_of(const Process& process, const Record& record) const {
+  // More is damage.
+  constexpr std::uint64_t kMostPeriods = 1 << 20;
+  constexpr double kMostNs = 1e12;
+  const std::uint64_t weight = field<Kind::stack_sample, "weight">(record);
+  const std::uint64_t periods = std::clamp<std::uint64_t>(weight, 1, kMostPeriods);
+  return std::min(static_cast<double>(periods) * period_of(process), kMostNs);
+}
+
 void Profile::on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
   ++samples_;
   const std::uint64_t op = field<Kind::stack_sample, "op">(record);
@@ -53,12 +62,7 @@ void Profile::on_stack_sample(const Process& process, const Record& record, std:
   without_end_ += op != 0 && !process.has_records_until(tid, ticks) ? 1 : 0;
   OpProfile* profile = profile_of(process, op == 0 ? nullptr : process.ops.find(op));
   if (profile == nullptr) return;
-  // More is damage.
-  constexpr std::uint64_t kMostPeriods = 1 << 20;
-  constexpr double kMostNs = 1e12;
-  const std::uint64_t weight = field<Kind::stack_sample, "weight">(record);
-  const std::uint64_t periods = std::clamp<std::uint64_t>(weight, 1, kMostPeriods);
-  const double ns = std::min(static_cast<double>(periods) * period_of(process), kMostNs);
+  const double ns = ns_of(process, record);
   profile->all.add(ns);
   const bool cut = (flags & (kCutStack | kCutUnwind)) != 0;
   StackTally& stack = profile->stacks[field<Kind::stack_sample, "stack">(record)];

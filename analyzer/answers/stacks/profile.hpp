@@ -90,6 +90,9 @@ class Profile : public Visitor {
   void on_span(const Span& span) override;
   void on_native(const Stream& stream, const Record& record) override;
 
+  // The CPU time in ns that a sample stands for.
+  double ns_of(const Process& process, const Record& record) const;
+
   // After the visit.
   SamplingFacts facts(const Reading& reading) const;
   const std::map<OpKey, OpProfile>& ops() const { return ops_; }

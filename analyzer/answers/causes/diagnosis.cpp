@@ -1,0 +1,147 @@
+#include "answers/causes/diagnosis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "text/escape.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+// More workers, or a cheaper operation, would cure the waiting whatever its reason. Such a general cause is
+// told before a special one only if it explains more than this many times as much.
+constexpr double kGeneral = 2;
+// Of two causes that explain about the same, within 10 %, the one that stands first in the table is told
+// first: replays are not more exact than that.
+constexpr double kAboutTheSame = 0.9;
+
+double weight_of(const Judged& judged) {
+  const double weight = judged.judgement.explains * (judged.judgement.general ? 1 : kGeneral);
+  return judged.judgement.aside ? weight / 1e6 : weight;
+}
+
+// The greatest weight first; about the same: in the order of the table.
+std::vector<Judged> ranked(std::vector<Judged> left) {
+  std::vector<Judged> sorted;
+  while (!left.empty()) {
+    double most = 0;
+    for (const auto& judged : left) most = std::max(most, weight_of(judged));
+    const auto first = std::find_if(left.begin(), left.end(), [&](const Judged& judged) {
+      return weight_of(judged) >= kAboutTheSame * most;
+    });
+    sorted.push_back(std::move(*first));
+    left.erase(first);
+  }
+  return sorted;
+}
+
+void judge_all(const Case& c, Place place, Diagnosis& diagnosis) {
+  for (const CauseRow& row : causes()) {
+    if (row.place != place) continue;
+    Judgement judgement = row.judge(c);
+    auto& list = judgement.holds ? diagnosis.held : diagnosis.ruled_out;
+    list.push_back({row.cause, std::move(judgement)});
+    if (place == Place::rest && !diagnosis.held.empty()) return;
+  }
+}
+
+void judge(const Case& c, Diagnosis& diagnosis) {
+  if (c.judgeable()) judge_all(c, Place::ranked, diagnosis);
+  diagnosis.held = ranked(std::move(diagnosis.held));
+  if (diagnosis.held.empty()) judge_all(c, Place::rest, diagnosis);
+}
+
+// Whether even the low end of the interval gains.
+bool gains(const Prediction& then, const Recording& recording) {
+  return then.images_per_s.low > recording.achieved.images_per_s();
+}
+
+Advice advice_of(const Case& c, const Trial& trial) {
+  const Trials& trials = *c.trials();
+  Advice advice{trial.action,          {}, trial.change, trials.replay().predict(trial.question), trial.gain,
+                trial.question.workers};
+  const Achieved& now =
+      trials.recording().achieved;  // as the tables show it; the gain is relative to the replay
+  const Achieved& then = advice.prediction->achieved;
+  const double waited = std::min(now.waited_percent(), trials.replay().replayed().achieved.waited_percent());
+  const bool less = then.waited_percent() < waited - 0.5;
+  const std::string wait =
+      less ? fmt::format("cut the wait from {} to {}:", human_percent(now.waited_percent()),
+                         human_percent(then.waited_percent()))
+           : std::string("give");
+  advice.message = fmt::format("{} would {} {} instead of {} images/s", trial.change, wait,
+                               human_rate(then.images_per_s()), human_rate(now.images_per_s()));
+  return advice;
+}
+
+// The trial that answers a cause. A queue that is uneven may be longer or without order.
+const Trial* answer_of(const Trials& trials, Cause cause) {
+  const char* const action = row_of(cause).action;
+  if (action == nullptr) return nullptr;
+  const Trial* trial = trials.find(action);
+  const Trial* unordered = cause == Cause::uneven ? trials.find("in_order") : nullptr;
+  if (unordered != nullptr && (trial == nullptr || unordered->gain > trial->gain)) return unordered;
+  return trial;
+}
+
+// The advice to the first cause. Where no trial gains for certain, its own change, without a prediction.
+Advice first_advice(const Case& c, const Judged& first) {
+  const CauseRow& row = row_of(first.cause);
+  const std::string& why = first.judgement.words;
+  if (c.trials()) {
+    const Trial* trial = answer_of(*c.trials(), first.cause);
+    if (trial != nullptr && trial->gain > 0) {
+      Advice advice = advice_of(c, *trial);
+      advice.message = why + ": " + advice.message;
+      if (gains(*advice.prediction, *c.recording())) return advice;
+    }
+  }
+  Advice advice{"none", why, first.cause == Cause::balanced ? "nothing to gain" : why};
+  if (row.change != nullptr) advice = {"none", why + ": " + row.change, row.change};
+  if (c.trials()) advice.prediction = c.trials()->replay().predict({});
+  return advice;
+}
+
+void advise(const Case& c, Diagnosis& diagnosis) {
+  const Judged& first = diagnosis.held.front();
+  diagnosis.advice.push_back(first_advice(c, first));
+  const bool of_loader = row_of(first.cause).place == Place::ranked;
+  if (c.trials() && of_loader) {
+    std::vector<const Trial*> others;
+    for (const auto& trial : c.trials()->all()) {
+      const std::string_view action = trial.action;
+      if (action != "train_step" && action != diagnosis.advice.front().action &&
+          trial.gain >= c.trials()->worthwhile())
+        others.push_back(&trial);
+    }
+    std::stable_sort(others.begin(), others.end(),
+                     [](const Trial* a, const Trial* b) { return a->gain > b->gain; });
+    for (const Trial* trial : others) {
+      Advice advice = advice_of(c, *trial);
+      if (gains(*advice.prediction, *c.recording())) diagnosis.advice.push_back(std::move(advice));
+    }
+  }
+  if (!c.trials()) return;
+  // More workers than cores may be useless, so advice about workers says how much fetches compute. If other
+  // programs use the cores, the first advice says so, whatever it is.
+  const bool busy = first.cause != Cause::training && c.trials()->core_wait_percent() >= kTellsOfCoresPercent;
+  for (Advice& advice : diagnosis.advice)
+    if ((advice.action == "workers" && c.workers() > 0) || (busy && &advice == &diagnosis.advice.front()))
+      advice.message += c.trials()->about_fetches();
+}
+
+}  // namespace
+
+Diagnosis diagnosis_of(const Case& c) {
+  Diagnosis diagnosis;
+  judge(c, diagnosis);
+  if (c.trials())
+    diagnosis.error = {c.trials()->replay().rate_error_percent(), c.trials()->replay().waited_error()};
+  advise(c, diagnosis);
+  return diagnosis;
+}
+
+}  // namespace lotus::analyzer

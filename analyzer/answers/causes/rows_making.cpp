@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "answers/causes/rows.hpp"
+#include "text/escape.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+// Parts of less than this share of a fetch are no cause by themselves, however long training waits.
+constexpr double kLeastShare = 0.3;
+
+// The time that passes because of a part of the fetches. What computes is explained by its whole time. What
+// sleeps or reads could be hidden by more workers: only half of it is.
+double explained_by(const Case& c, const FetchPart& part, const char* action) {
+  if (part.computes) return c.trials()->explained_by(part.name);
+  return saved_by(c.trials()->gain(action));
+}
+
+// Without a replay: the part of the waiting that its share of the fetches is; only half of it, if fetches do
+// not compute for most of their time, or that is not known.
+Judgement judge_by_share(const Case& c, double share, const std::string& what) {
+  const bool computes = c.findings().fetch_cpu_share().value_or(0) >= kComputes;
+  Judgement out;
+  out.general = true;
+  out.holds = c.waits() && share >= kLeastShare;
+  out.explains = c.waited_percent() * share * (computes ? 1 : 0.5);
+  out.words =
+      fmt::format("{} takes {} of the time in which a batch is made", what, human_percent(100 * share));
+  return out;
+}
+
+}  // namespace
+
+// A Loader reads and does not compute for 40 % of the fetches' time, and a reading that takes none gains.
+Judgement judge_storage(const Case& c) {
+  if (!c.trials()) return ruled_out("too few batches to tell");
+  const FetchPart& reading = c.trials()->reading();
+  if (reading.name.empty()) return ruled_out("no Loader waits for files in 40 % of the time of fetches");
+  Judgement out;
+  out.holds = c.trials()->worthwhile("storage");
+  out.explains = saved_by(c.trials()->gain("storage"));
+  out.words =
+      fmt::format("storage is slow: {} of the time in which a batch is made, {} reads and does not compute",
+                  human_percent(100 * reading.share), escaped(reading.name));
+  out.evidence = {{"reading without computing, of making a batch", 100 * reading.share, "percent"}};
+  return out;
+}
+
+// The longest operation gains if it takes half the time.
+Judgement judge_op(const Case& c) {
+  const OpFinding* longest = dominant_op(c.findings());
+  Judgement out;
+  double share = 0;
+  std::string name;
+  if (c.trials()) {
+    const FetchPart& op = c.trials()->top_op();
+    if (op.name.empty()) return ruled_out("no operation was recorded");
+    name = op.name;
+    share = op.share;
+    out.general = true;
+    out.holds = c.trials()->worthwhile("op");
+    out.explains = explained_by(c, op, "op");
+    out.words = fmt::format("{} takes {} of the time in which a batch is made", escaped(name),
+                            human_percent(100 * share));
+  } else {
+    if (longest == nullptr || c.findings().fetch_time <= 0) return ruled_out("no operation was recorded");
+    name = longest->op.name;
+    share = longest->fetch_self / c.findings().fetch_time;
+    out = judge_by_share(c, share, escaped(name));
+  }
+  out.evidence = {{"operation", 0, "", escaped(name)}, {"of making a batch", 100 * share, "percent"}};
+  return out;
+}
+
+namespace {
+
+// The functions of the dataset's own code by name. Fewer samples than this say little of where the time is.
+std::string own_functions(const Findings& findings) {
+  constexpr std::uint64_t kFewestSamples = 10;
+  constexpr double kLeastTold = 0.2;  // of the own code
+  std::string text;
+  for (const OwnFunction& function : findings.own_functions) {
+    if (function.samples < kFewestSamples || function.share < kLeastTold) continue;
+    text += fmt::format("{}{} of its CPU time in {}{}", text.empty() ? "" : ", ",
+                        human_percent(100 * function.share), escaped(function.name),
+                        function.inside.empty() ? "" : fmt::format(" (mostly {})", escaped(function.inside)));
+  }
+  return text.empty() ? "" : fmt::format(" ({})", text);
+}
+
+}  // namespace
+
+// What fetches do outside of all operations gains if it takes half the time, and is more than any operation.
+Judgement judge_own_code(const Case& c) {
+  const Findings& f = c.findings();
+  const double share = f.fetch_time > 0 ? own_time_outside_ops(f) / f.fetch_time : 0;
+  const OpFinding* longest = dominant_op(f);
+  const double most = longest != nullptr && f.fetch_time > 0 ? longest->fetch_self / f.fetch_time : 0;
+  if (share < kLeastShare || share < most)
+    return ruled_out(fmt::format("the dataset's own code takes {} of the time in which a batch is made",
+                                 human_percent(100 * share)));
+  Judgement out;
+  if (c.trials()) {
+    out.general = true;
+    out.holds = c.trials()->worthwhile("own_code");
+    out.explains = explained_by(c, c.trials()->own_code(), "own_code");
+    out.words = fmt::format(
+        "the dataset's own code, outside any operation, takes {} of the time in which a batch is made",
+        human_percent(100 * share));
+  } else {
+    out = judge_by_share(c, share, "the dataset's own code, outside any operation,");
+  }
+  out.words += own_functions(f);
+  out.evidence = {{"the dataset's own code, of making a batch", 100 * share, "percent"}};
+  for (const OwnFunction& function : f.own_functions)
+    out.evidence.push_back({escaped(function.name) + ", of its CPU time", 100 * function.share, "percent"});
+  return out;
+}
+
+// Samples are so quick that calling for each, and stacking them one by one, is what takes the time: no
+// sample takes longer than kQuickSample on average, and all that a batch takes is at most kQuickShare a
+// sample. Both are some times what a call of __getitem__ and its share of torch.stack cost by themselves (3
+// and 5 µs).
+Judgement judge_batching(const Case& c) {
+  constexpr double kQuickSample = 10e3;  // ns
+  constexpr double kQuickShare = 30e3;
+  constexpr double kManySamples = 16;  // of a batch: with fewer there is little to save
+  const Findings& f = c.findings();
+  if (f.sample.empty() || f.fetch.empty()) return ruled_out("no samples were recorded");
+  const double of_batch = static_cast<double>(f.sample.count()) / static_cast<double>(f.fetch.count());
+  const double each = c.mean_fetch() / of_batch;
+  if (of_batch < kManySamples || f.sample.mean() > kQuickSample || each > kQuickShare)
+    return ruled_out(fmt::format("a sample takes {}, {} of them make a batch", human_time(f.sample.mean()),
+                                 human_rate(of_batch)));
+  Judgement out;
+  if (c.trials()) {
+    // Measured: whole batches take a tenth and less of the time that the same rows take one by one.
+    Question question;
+    question.fetch.factor = 0.1;
+    const double gain = c.trials()->gain_of(question);
+    out.holds = gain >= c.trials()->worthwhile();
+    out.explains = saved_by(gain);
+  } else {
+    out.holds = c.waits();
+    out.explains = c.waited_percent();
+  }
+  out.words = fmt::format("samples are fetched one by one, {} a batch, though each takes only {}",
+                          human_rate(of_batch), human_time(f.sample.mean()));
+  out.evidence = {{"mean time of a sample", f.sample.mean() / kNsPerMs, "ms"},
+                  {"making a batch, for each sample", each / kNsPerMs, "ms"},
+                  {"samples of a batch", of_batch}};
+  return out;
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include "answers/causes/rows.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+std::vector<Evidence> waiting(const Case& c) {
+  return {{"training waited, of its loop", c.waited_percent(), "percent"},
+          {"mean time to train on a batch", c.mean_step() / kNsPerMs, "ms"}};
+}
+
+std::string why_too_little(const Findings& findings) {
+  const QualityFinding& q = findings.quality;
+  if (q.events == 0 && q.truncated)
+    return "No event is in the part of the trace that is here: it was cut off, or is still being written";
+  if (q.events == 0) return "Nothing was recorded: the trace holds no event";
+  const bool lossy = q.truncated || q.damage.count > 0 || q.gaps > 0 || q.lost_events > 0;
+  if (findings.fetch.empty() && lossy)
+    return "How a batch was made is not in the part of the trace that is here";
+  if (findings.fetch.empty())
+    return "No batch was recorded: while it was traced, the program got none from a DataLoader";
+  return fmt::format(
+      "Too little was recorded to judge: {} batch{} made, and {}", human_count(findings.fetch.count()),
+      findings.fetch.count() == 1 ? " was" : "es were",
+      lossy ? "the training process's records are missing from the trace" : "no training loop asked for one");
+}
+
+// With an instant step, training would be this much faster: its input could feed a faster one.
+constexpr double kFedFaster = 50;
+
+double gain_of_instant_step(const Case& c) {
+  Question instant;
+  instant.step.factor = 0;
+  return c.trials()->gain_of(instant);
+}
+
+}  // namespace
+
+Judgement judge_too_little(const Case& c) {
+  if (c.judgeable()) return ruled_out("there is enough to judge");
+  return {.holds = true,
+          .words = why_too_little(c.findings()),
+          .evidence = {{"batches made", static_cast<double>(c.findings().fetch.count())}}};
+}
+
+// Training hardly waits, and its input could feed a faster one.
+Judgement judge_training(const Case& c) {
+  Judgement out;
+  out.explains = 100 - c.waited_percent();
+  out.evidence = waiting(c);
+  out.holds = !c.waits() && (c.trials() ? gain_of_instant_step(c) >= kFedFaster
+                                        : c.waited_percent() <= kComputeBoundPercent);
+  out.words = out.holds ? "training is the limit, nothing is to be gained in the loader"
+              : c.waits()
+                  ? fmt::format("training waited for {} of its loop", human_percent(c.waited_percent()))
+                  : "its input could not feed a faster one";
+  return out;
+}
+
+// Training hardly waits, and its input could not feed a much faster one.
+Judgement judge_balanced(const Case& c) {
+  if (c.waits())
+    return ruled_out(fmt::format("training waited for {} of its loop", human_percent(c.waited_percent())));
+  return {.holds = true,
+          .words = "loader and training keep pace with each other: there is nothing to gain",
+          .evidence = waiting(c)};
+}
+
+Judgement judge_unknown(const Case& c) {
+  return {.holds = true,
+          .words = c.trials()
+                       ? "why is not known: no single change that was tried gains more than the replay is "
+                         "uncertain by"
+                       : "why is not known: too few batches were recorded to try changes",
+          .evidence = waiting(c)};
+}
+
+}  // namespace lotus::analyzer
