@@ -105,6 +105,21 @@ Advice first_advice(const Case& c, const Judged& first) {
   return advice;
 }
 
+// Not told: what a row that asks for more than a gain has ruled out; more workers or a longer queue, where a
+// cause holds that both would leave, and that the replay does not know.
+bool is_told(const Trial& trial, const Diagnosis& diagnosis) {
+  const std::string_view action = trial.action;
+  for (const auto& judged : diagnosis.ruled_out) {
+    const char* const answer = row_of(judged.cause).action;
+    if (answer != nullptr && action == answer) return false;
+  }
+  if (action != "workers" && action != "prefetch") return true;
+  return std::none_of(diagnosis.held.begin(), diagnosis.held.end(), [](const Judged& judged) {
+    return judged.cause == Cause::batching || judged.cause == Cause::lock || judged.cause == Cause::threads ||
+           judged.cause == Cause::oversubscribed;
+  });
+}
+
 void advise(const Case& c, Diagnosis& diagnosis) {
   const Judged& first = diagnosis.held.front();
   diagnosis.advice.push_back(first_advice(c, first));
@@ -114,7 +129,7 @@ void advise(const Case& c, Diagnosis& diagnosis) {
     for (const auto& trial : c.trials()->all()) {
       const std::string_view action = trial.action;
       if (action != "train_step" && action != diagnosis.advice.front().action &&
-          trial.gain >= c.trials()->worthwhile())
+          trial.gain >= c.trials()->worthwhile() && is_told(trial, diagnosis))
         others.push_back(&trial);
     }
     std::stable_sort(others.begin(), others.end(),
