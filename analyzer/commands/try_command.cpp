@@ -6,8 +6,8 @@
 #include <cctype>
 #include <filesystem>
 
+#include "answers/causes/diagnosis.hpp"
 #include "answers/report/trial.hpp"
-#include "answers/report/verdict_advice.hpp"
 #include "text/error.hpp"
 #include "text/units.hpp"
 
@@ -68,15 +68,17 @@ bool names_settings(const Question& q) {
 
 }  // namespace
 
-Question question_to_try(const Recording& recording, const Question& asked) {
+Question question_to_try(const Findings& findings, const Recording& recording, const Question& asked) {
   if (!asked.ops.empty() || asked.step.factor || asked.step.ns || asked.cores)
     throw WrongUsage("--try: only settings of the loader can be tried, not --op, --train-step or --cores");
   if (names_settings(asked)) return asked;
   std::string best;
   double gain = 0;
-  const auto diagnosis = diagnosis_of(recording);
-  for (const Advice& advice : diagnosis ? diagnosis->advice : std::vector<Advice>()) {
-    const std::string settings = settings_to_try(recording, advice.prediction.settings);
+  const Case c(findings);
+  if (c.recording() != &recording) return {};  // the report has no advice on this loader
+  for (const Advice& advice : diagnosis_of(c).advice) {
+    if (!advice.prediction) continue;
+    const std::string settings = settings_to_try(recording, advice.prediction->settings);
     if (settings.empty() || advice.gain_percent <= gain) continue;
     best = settings;
     gain = advice.gain_percent;

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "answers/replay/answer.hpp"
-#include "answers/replay/recorder.hpp"
+#include "answers/report/collector.hpp"
 #include "commands/command.hpp"
 #include "commands/try_command.hpp"
 #include "text/error.hpp"
@@ -115,14 +115,13 @@ void answer(const WhatifOptions& options) {
   if (!options.step.empty()) question.step = change_of("--train-step", options.step);
   Output out;
   Trace trace(paths.front());
-  Recorder recorder;
-  recorder.begin(trace);
-  read_trace(trace, recorder);
-  recorder.end();
-  const auto recordings = recorder.take();
-  const Recording& recording = chosen(recordings, options, paths.front());
+  FindingsCollector collector;
+  collector.begin(trace);
+  collector.end(read_trace(trace, collector));
+  const Findings findings = collector.take();
+  const Recording& recording = chosen(findings.recordings, options, paths.front());
   check_ops(recording, question);
-  if (options.to_try) question = question_to_try(recording, question);
+  if (options.to_try) question = question_to_try(findings, recording, question);
   const Replay replay(recording);
   const Answer result = answer_of(replay, question);
   if (options.to_try)

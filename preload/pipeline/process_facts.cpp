@@ -89,6 +89,13 @@ void tell_footprint() {
 
 }  // namespace
 
+void tell_first_footprint() {
+  if (process.generation == 0) return;  // not forked: what it owns is not known without a look
+  const int saved = errno;
+  point<Kind::footprint>(UINT64_MAX, resident_memory(), std::uint64_t{0});
+  errno = saved;
+}
+
 void tell_process_facts() {
   const std::uint64_t now = ticks_now();
   if (facts.generation != process.generation) facts = FactsState{};

@@ -3,6 +3,9 @@
 
 namespace lotus {
 
+// Called where a worker begins.
+void tell_first_footprint();
+
 // Called after each batch, in the process that made it; hold the GIL.
 void tell_process_facts();
 

@@ -84,6 +84,7 @@ py::Object* worker_loop(Call& call) {
     return static_cast<std::uint64_t>(value < 0 ? 0 : value);
   };
   const Span span = enter<Kind::worker_loop>(number(0), number(1));
+  tell_first_footprint();
   const Setting worker(role.loop, static_cast<const Call*>(&call));
   const Setting reset(role.reset, std::uint64_t{0});
   const Setting batch(role.batch_known, false);

@@ -30,8 +30,11 @@ class Hanging:
 
     def end(self):
         if self.process.poll() is None:
-            self.process.communicate("\n")
+            self.process.stdin.write("\n")
+            self.process.stdin.close()
+            self.process.wait(harness.PATIENCE)
             os.kill(self.pid, signal.SIGKILL)  # it would hang without its parent, too
+            self.process.stdout.close()
         harness.wait_until(lambda: harness.is_complete(self.path), "the trace to be closed")
 
 

@@ -21,6 +21,7 @@ enum class Cause : std::uint8_t {
   threads,
   oversubscribed,
   lock,
+  gc,
   batching,
   transfer,
   storage,
@@ -29,6 +30,7 @@ enum class Cause : std::uint8_t {
   uneven,
   workers,
   own_code,
+  memory,
   crowded,
   too_little,
   training,
@@ -51,6 +53,8 @@ struct Judgement {
   double explains = 0;
   // Would cure the waiting whatever its reason, like more workers: see kGeneral.
   bool general = false;
+  // Is told before all others: it may end the run.
+  bool urgent = false;
   // Is told after all others that hold: they would remain without it.
   bool aside = false;
   std::string words;  // printable: the cause with its numbers, or why it is not the cause

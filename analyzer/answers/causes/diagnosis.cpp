@@ -20,6 +20,7 @@ constexpr double kAboutTheSame = 0.9;
 
 double weight_of(const Judged& judged) {
   const double weight = judged.judgement.explains * (judged.judgement.general ? 1 : kGeneral);
+  if (judged.judgement.urgent) return weight * 1e6;
   return judged.judgement.aside ? weight / 1e6 : weight;
 }
 

@@ -21,6 +21,8 @@ Judgement judge_sampler(const Case& c);
 Judgement judge_threads(const Case& c);
 Judgement judge_oversubscribed(const Case& c);
 Judgement judge_lock(const Case& c);
+Judgement judge_gc(const Case& c);
+Judgement judge_memory(const Case& c);
 Judgement judge_crowded(const Case& c);
 Judgement judge_suspended(const Case& c);
 

@@ -82,7 +82,9 @@ Judgement judge_startup(const Case& c) {
   // Without a replay: what training waits for later could not be more than this.
   const double waits_later = (recording->achieved.next - recording->starting) / time;
   const bool dominates = trials ? trials->starting_dominates() : starting >= 0.15 && starting > waits_later;
-  out.holds = (trials && trials->worthwhile("persistent")) || dominates;
+  const bool kept =
+      recording->loader.persistent && recording->all_epochs > 1;  // they start once, in any case
+  out.holds = !kept && ((trials && trials->worthwhile("persistent")) || dominates);
   out.explains = std::max(saved_by(gain), dominates ? 100 * starting : 0);
   out.evidence = {{"until the first batch of an epoch, of the epochs", 100 * starting, "percent"},
                   {"epochs", static_cast<double>(recording->all_epochs)}};
@@ -249,11 +251,36 @@ Judgement judge_iterators(const Case& c) {
   return out;
 }
 
-// Training's own process works in __next__, beside receiving: the sampler draws indices there. Replayed with
-// a sampler that takes no time. Less than kAnyBatch is what PyTorch's own code takes.
+namespace {
+
+// The index iterator's own time.
+Judgement judge_recorded_sampler(const Case& c, const SamplerFinding& sampler) {
+  constexpr double kLeastExplained = 15;  // percent
+  Judgement out;
+  out.explains = sampler.share_percent().value_or(0);
+  out.holds = out.explains >= kLeastExplained;
+  out.words = out.holds
+                  ? fmt::format("the sampler works in training's own process for {}, {} of its loops",
+                                human_time(sampler.total()), human_percent(out.explains))
+                  : fmt::format("the sampler takes {} of training's loops", human_percent(out.explains));
+  if (out.holds && sampler.first > sampler.later)
+    out.words += fmt::format(", {} of it at the starts of epochs", human_time(sampler.first));
+  out.evidence = {{"sampler, of training's loops", out.explains, "percent"},
+                  {"sampler, before the first batches of epochs", sampler.first / kNsPerS, "s"},
+                  {"sampler, for later batches", sampler.later / kNsPerS, "s"},
+                  {"batches were made", static_cast<double>(c.findings().fetch.count())}};
+  return out;
+}
+
+}  // namespace
+
+// The sampler works in training's process. Older traces do not tell: training's own process works in
+// __next__, beside receiving: the sampler draws indices there. Replayed with a sampler that takes no time.
+// Less than kAnyBatch is what PyTorch's own code takes.
 Judgement judge_sampler(const Case& c) {
   constexpr double kLeastExplained = 15;  // percent; what is less may be caches that a step has emptied
   constexpr double kAnyBatch = 1e6;       // ns
+  if (c.findings().facts.sampler.calls > 0) return judge_recorded_sampler(c, c.findings().facts.sampler);
   if (!c.trials()) return ruled_out("too few batches to tell");
   const double own = c.recording()->overheads.own;
   const double gain = c.trials()->gain("sampler");

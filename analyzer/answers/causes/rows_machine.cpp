@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "answers/causes/rows.hpp"
+#include "text/escape.hpp"
 #include "text/units.hpp"
 
 namespace lotus::analyzer {
@@ -27,20 +28,20 @@ Judgement judge_threads(const Case& c) {
   if (c.workers() == 0) return ruled_out("there are no workers");
   if (cpu.workers <= 0) return ruled_out("no stack samples say which threads worked");
   const double share = cpu.by_helpers / cpu.workers;
-  const auto threads = static_cast<double>((cpu.most_threads + 1) * c.workers());
+  const std::uint64_t recorded = c.findings().facts.threads.most;
+  const std::uint64_t most = recorded > 0 ? recorded : cpu.most_threads + 1;
+  const auto threads = static_cast<double>(most * c.workers());
   const auto cores = static_cast<double>(c.findings().cores);
   Judgement out;
   out.holds = c.waits() && share >= kLeastShare && cores > 0 && threads > kTooMany * cores &&
               c.core_wait_percent() >= kTellsOfCoresPercent;
   out.explains = c.waited_percent() * std::max(share, c.core_wait_percent() / 100);
-  out.words =
-      out.holds
-          ? fmt::format("in each of {} workers up to {} threads compute, for {}: they wait for each other",
-                        c.workers(), cpu.most_threads + 1, cores_text(c))
-          : fmt::format("threads that help a worker took {} of the workers' CPU time",
-                        human_percent(100 * share));
+  out.words = out.holds ? fmt::format("each of {} workers has {} threads, for {}: they wait for each other",
+                                      c.workers(), most, cores_text(c))
+                        : fmt::format("threads that help a worker took {} of the workers' CPU time",
+                                      human_percent(100 * share));
   out.evidence = {{"threads that help, of the workers' CPU time", 100 * share, "percent"},
-                  {"helping threads of one worker, at most", static_cast<double>(cpu.most_threads)},
+                  {"threads of one worker, at most", static_cast<double>(most)},
                   {"cores", cores},
                   {"fetches wait for a core", c.core_wait_percent(), "percent"}};
   return out;
@@ -72,9 +73,39 @@ Judgement judge_oversubscribed(const Case& c) {
   return out;
 }
 
-// Workers make their samples one after the other, and do not compute meanwhile: they wait for one lock, or
-// for one thing that serves one at a time. See taking_turns().
+// Fetches wait for locks of Python for this share of their time.
+constexpr double kLeastLocked = 0.3;
+
+namespace {
+
+// The lock that fetches waited for longest; nullptr: not for long.
+const LockFinding* recorded_lock(const Case& c) {
+  const auto& locks = c.findings().facts.locks;
+  const bool any = !locks.empty() && c.findings().fetch_time > 0;
+  return any && locks.front().total >= kLeastLocked * c.findings().fetch_time ? &locks.front() : nullptr;
+}
+
+Judgement judge_recorded_lock(const Case& c, const LockFinding& lock) {
+  const double share = std::min(1.0, lock.total / c.findings().fetch_time);
+  Judgement out;
+  out.holds = c.waits();
+  out.explains = c.waited_percent() * share;
+  out.words =
+      fmt::format("making batches waited {} for a {}{}, {} of its time", human_time(lock.total), lock.name,
+                  lock.op.empty() ? "" : " in " + escaped(lock.op), human_percent(100 * share));
+  out.evidence = {{"waiting for " + lock.name, lock.total / kNsPerS, "s"},
+                  {"waits of more than 100 µs", static_cast<double>(lock.waits)},
+                  {"of the time in which batches are made", 100 * share, "percent"}};
+  return out;
+}
+
+}  // namespace
+
+// Fetches waited for a lock, as was recorded. Or, for locks of other libraries: workers make their samples
+// one after the other, and do not compute meanwhile: they wait for one lock, or for one thing that serves one
+// at a time. See taking_turns().
 Judgement judge_lock(const Case& c) {
+  if (const LockFinding* lock = recorded_lock(c)) return judge_recorded_lock(c, *lock);
   if (c.recording() == nullptr || c.workers() < 2) return ruled_out("there are not several workers");
   const TakingTurns& turns = c.recording()->turns;
   if (turns.gaps == 0) return ruled_out("too few samples to tell whether workers wait for each other");
@@ -95,6 +126,50 @@ Judgement judge_lock(const Case& c) {
   out.evidence = {{"samples that end close after another worker's", close, "percent"},
                   {"workers", workers},
                   {"fetches compute", 100 * c.findings().fetch_cpu_share().value_or(0), "percent"}};
+  return out;
+}
+
+// The dataset collects garbage while it makes batches. What Python collects by itself is counted, not timed.
+Judgement judge_gc(const Case& c) {
+  constexpr double kLeastShare = 0.2;
+  const GarbageFinding& garbage = c.findings().facts.garbage;
+  if (!garbage.known || c.findings().fetch_time <= 0)
+    return ruled_out("garbage collections were not recorded");
+  const double share = std::min(1.0, garbage.called / c.findings().fetch_time);
+  Judgement out;
+  out.holds = c.waits() && share >= kLeastShare;
+  out.explains = c.waited_percent() * share;
+  out.words = out.holds
+                  ? fmt::format("{} calls of gc.collect() take {} of the time in which batches are made",
+                                human_count(garbage.calls), human_percent(100 * share))
+                  : fmt::format("gc.collect() took {} of the time in which batches are made",
+                                human_percent(100 * share));
+  out.evidence = {{"gc.collect(), of the time in which batches are made", 100 * share, "percent"},
+                  {"calls of it", static_cast<double>(garbage.calls)},
+                  {"full collections", static_cast<double>(garbage.old)}};
+  return out;
+}
+
+// A worker has come to own 64 MiB or more that it shared with its parent, and a quarter of all that it
+// shares: pages are copied where Python counts references to objects in them. It goes on until each worker
+// has a copy of everything, or memory is used up: so it is told first, though it takes little time.
+Judgement judge_memory(const Case& c) {
+  constexpr double kLeastCopied = 64 * 1024.0 * 1024.0;
+  constexpr double kLeastShare = 0.25;
+  const MemoryFinding& memory = c.findings().facts.memory;
+  if (memory.pid == 0) return ruled_out("private memory of a worker was not looked at");
+  Judgement out;
+  out.holds =
+      c.workers() > 0 && memory.copied() >= kLeastCopied && memory.copied() >= kLeastShare * memory.resident;
+  out.urgent = true;
+  out.explains = 1;
+  out.words = fmt::format("private memory of a worker grew from {} to {} in {} batches",
+                          human_bytes(memory.first), human_bytes(memory.last), human_count(memory.batches));
+  if (out.holds) out.words += ": it copies what it shared with its parent";
+  out.evidence = {{"private memory of a worker, first", memory.first, "bytes"},
+                  {"last", memory.last, "bytes"},
+                  {"of it, pages that were shared before", memory.copied(), "bytes"},
+                  {"batches made in between", static_cast<double>(memory.batches)}};
   return out;
 }
 

@@ -51,11 +51,15 @@ struct ThreadsFinding {
 
 // The process whose private memory grew most while it made batches; bytes.
 struct MemoryFinding {
-  std::uint32_t pid = 0;  // 0: there is none of which it is known twice
-  double first = 0, last = 0;
-  std::uint64_t batches = 0;  // that it made in between
+  std::uint32_t pid = 0;       // 0: there is none of which it is known twice
+  double first = 0, last = 0;  // private; 0 at the fork of a worker
+  double resident = 0;         // all that was resident at first, what is shared included
+  double resident_growth = 0;  // meanwhile
+  std::uint64_t batches = 0;   // that it made in between
 
   double growth() const { return last - first; }
+  // What became private without becoming more: pages that were shared until they were written to.
+  double copied() const { return growth() - std::max(0.0, resident_growth); }
 };
 
 // Page faults of the processes that make batches, between their first and last look at the counters.

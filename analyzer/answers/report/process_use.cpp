@@ -53,9 +53,11 @@ void ProcessUseCollector::add_footprint(const Record& record, Use& use) {
   const std::uint64_t bytes = field<Kind::footprint, "private">(record);
   if (bytes == kUnknown) return;
   use.memory_last = static_cast<double>(bytes);
+  use.resident_last = static_cast<double>(field<Kind::footprint, "resident">(record));
   if (!use.has_memory) {
     use.has_memory = true;
     use.memory_first = use.memory_last;
+    use.resident_first = use.resident_last;
     use.memory_batches = use.batches;
   }
   use.memory_between = use.batches - use.memory_batches;
@@ -99,7 +101,12 @@ void ProcessUseCollector::fold(Facts& facts) {
     const double growth = use.memory_last - use.memory_first;
     const bool most = facts.memory.pid == 0 || growth > facts.memory.growth();
     if (use.memory_between > 0 && most)
-      facts.memory = {process->pid, use.memory_first, use.memory_last, use.memory_between};
+      facts.memory = {process->pid,
+                      use.memory_first,
+                      use.memory_last,
+                      use.resident_first,
+                      use.resident_last - use.resident_first,
+                      use.memory_between};
   }
   facts.threads.fetch_wall += threads_.fetch_wall;
   facts.threads.fetch_cpu += threads_.fetch_cpu;

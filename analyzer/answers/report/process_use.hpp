@@ -27,6 +27,7 @@ class ProcessUseCollector {
     std::uint64_t threads = 0;
     bool has_memory = false;
     double memory_first = 0, memory_last = 0;
+    double resident_first = 0, resident_last = 0;  // at the same looks
     std::uint64_t memory_batches = 0, memory_between = 0;
     bool has_garbage = false;
     std::uint64_t old_first = 0, old_last = 0;
