@@ -183,12 +183,13 @@ TEST_CASE("workers, loaders, trace") {
   CHECK(trace["duration_s"] == Approx(1.4));
   CHECK(trace["lost_events"] == 0);
   CHECK(trace["truncated"] == false);
-  // 40 ns per pair, relative to the workers' fetches (1394 ms) and the training loop (1326 ms).
+  // 40 ns per pair, and at most 1.5 µs more for each record that comes after a pause, relative to the workers' fetches (1394 ms) and the training loop (1326 ms).
   const double pairs = trace["events"].get<double>() / 2;
   CHECK(pairs > 30);
   const double own = trace["overhead_percent"];
   CHECK(own > 0);
-  CHECK(own <= 100 * pairs * 40 / 2720e6);
+  CHECK(own > 100 * pairs * 40 / 2720e6);
+  CHECK(own <= 100 * pairs * (40 + 2 * 1500) / 2720e6);
 }
 
 TEST_CASE("several traces are summed") {

@@ -83,7 +83,7 @@ Judgement judge_startup(const Case& c) {
   const double waits_later = (recording->achieved.next - recording->starting) / time;
   const bool dominates = trials ? trials->starting_dominates() : starting >= 0.15 && starting > waits_later;
   const bool kept =
-      recording->loader.persistent && recording->all_epochs > 1;  // they start once, in any case
+      recording->loader.keeps_workers() && recording->all_epochs > 1;  // they start once, in any case
   out.holds = !kept && ((trials && trials->worthwhile("persistent")) || dominates);
   out.explains = std::max(saved_by(gain), dominates ? 100 * starting : 0);
   out.evidence = {{"until the first batch of an epoch, of the epochs", 100 * starting, "percent"},
