@@ -18,9 +18,9 @@ namespace {
 // The counters of the kernel and of Python: 2 µs together, so 0.02 % of a core at most.
 constexpr std::uint64_t kCountersPerSecond = 100;
 constexpr std::uint64_t kFootprintSeconds = 2;  // between two of them, of 30 µs
-// … and of 1 to 3 ms where they say the private memory, too: 0.05 % of the time, and 2 ms.
+// … and of 1 to 3 ms where they say the private memory, too: 0.05 % of the time, and 4 ms.
 constexpr std::uint64_t kShareOfLooks = 2000;
-constexpr std::uint64_t kFreeLooksNs = 2'000'000;
+constexpr std::uint64_t kFreeLooksNs = 4'000'000;
 
 struct FactsState {
   std::uint32_t generation;

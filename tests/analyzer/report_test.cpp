@@ -183,7 +183,8 @@ TEST_CASE("workers, loaders, trace") {
   CHECK(trace["duration_s"] == Approx(1.4));
   CHECK(trace["lost_events"] == 0);
   CHECK(trace["truncated"] == false);
-  // 40 ns per pair, and at most 1.5 µs more for each record that comes after a pause, relative to the workers' fetches (1394 ms) and the training loop (1326 ms).
+  // 40 ns per pair, and at most 1.5 µs more for each record that comes after a pause, relative to the
+  // workers' fetches (1394 ms) and the training loop (1326 ms).
   const double pairs = trace["events"].get<double>() / 2;
   CHECK(pairs > 30);
   const double own = trace["overhead_percent"];
