@@ -175,10 +175,15 @@ void SegmentFinder::check_places() {
     if (!watched.directory->in_place()) {
       watched.directory.reset();  // its open segments stay open
       watched.lock.release();
-    } else if (!watched.lock.in_place(*watched.directory) &&
-               lock(watched, ServeLock::Try::for_50_ms) != ServeLock::Result::taken) {
-      throw std::runtime_error(
-          fmt::format("{}/{} was deleted and another collector serves now", watched.path, kCollectorLock));
+    } else if (!watched.lock.in_place(*watched.directory)) {
+      const ServeLock::Result taken = lock(watched, ServeLock::Try::for_50_ms);
+      if (taken == ServeLock::Result::held)
+        throw std::runtime_error(
+            fmt::format("{}/{} was deleted and another collector serves now", watched.path, kCollectorLock));
+      if (taken == ServeLock::Result::failed) {  // the directory is being deleted, too
+        watched.directory.reset();
+        watched.lock.release();
+      }
     }
   }
   attach(Directory::Create::no, ServeLock::Try::once);
