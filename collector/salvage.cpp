@@ -22,22 +22,28 @@ void keep_whole_records(SalvagedChunk& chunk) {
   chunk.records.resize(static_cast<std::size_t>(whole - begin));
 }
 
+bool makes_sense(const ThreadSlot& slot, const Segment& segment) {
+  return slot.stream != 0 && slot.sequence != 0 && slot.used <= segment.header().chunk_bytes;
+}
+
+void copy_records(const Segment& segment, std::uint32_t index, SalvagedChunk& chunk) {
+  const std::uint8_t* const bytes = segment.chunk(index);
+  chunk.records.assign(bytes, bytes + chunk.slot.used);
+}
+
 }  // namespace
 
 Salvage salvage_chunks(const Segment& segment) {
   Salvage salvage;
-  const SegmentHeader& header = segment.header();
-  for (std::uint32_t i = 0; i < header.slot_count; ++i) {
+  for (std::uint32_t i = 0; i < segment.header().slot_count; ++i) {
     SalvagedChunk chunk{segment.slot(i)};
     const ThreadSlot& slot = chunk.slot;
     if (slot.state != kTaken) continue;
-    const bool numbered = slot.stream != 0 && slot.sequence != 0;
-    if (!numbered || slot.used > header.chunk_bytes) {
+    if (!makes_sense(slot, segment)) {
       if (slot.used > 0) ++salvage.damaged;
       continue;
     }
-    const std::uint8_t* const bytes = segment.chunk(i);
-    chunk.records.assign(bytes, bytes + slot.used);
+    copy_records(segment, i, chunk);
     keep_whole_records(chunk);
     if (!segment.torn()) salvage.chunks.push_back(std::move(chunk));
   }
@@ -47,11 +53,8 @@ Salvage salvage_chunks(const Segment& segment) {
 std::optional<SalvagedChunk> peek_chunk(const Segment& segment, std::uint32_t index) {
   SalvagedChunk chunk{segment.slot(index)};
   const ThreadSlot& slot = chunk.slot;
-  const bool numbered = slot.stream != 0 && slot.sequence != 0;
-  if (slot.state != kTaken || !numbered || slot.used == 0 || slot.used > segment.header().chunk_bytes)
-    return std::nullopt;
-  const std::uint8_t* const bytes = segment.chunk(index);
-  chunk.records.assign(bytes, bytes + slot.used);
+  if (slot.state != kTaken || slot.used == 0 || !makes_sense(slot, segment)) return std::nullopt;
+  copy_records(segment, index, chunk);
   // A thread counts its chunks before it writes over the last one's bytes.
   const ThreadSlot after = segment.slot(index);
   if (after.stream != slot.stream || after.sequence != slot.sequence || segment.torn()) return std::nullopt;

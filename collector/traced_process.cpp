@@ -277,8 +277,17 @@ bool TracedProcess::says_something(const SalvagedChunk& chunk) const {
   return chunk.slot.sequence - 1 > (last == sequences_.end() ? 0 : last->second);
 }
 
-void TracedProcess::gather_open(TraceFile& file, Packer& packer, std::uint64_t now_ns,
-                                std::uint64_t now_ticks) {
+FrameHeader TracedProcess::header_of(FrameType type, const SalvagedChunk& chunk) const {
+  FrameHeader header = frame_header(type, number_);
+  header.stream = chunk.slot.stream;
+  header.sequence = chunk.slot.sequence;
+  header.base_ticks = chunk.slot.base_ticks;
+  header.lost_before = chunk.slot.lost_before;
+  header.events = chunk.events;
+  return header;
+}
+
+void TracedProcess::gather_open(TraceFile& file, Packer& packer, std::uint64_t now_ns) {
   if (now_ns < next_look_ns_ || dead_) return;
   next_look_ns_ = now_ns + kLookPause;
   for (std::uint32_t i = 0; i < segment_->header().slot_count; ++i) {
@@ -287,26 +296,21 @@ void TracedProcess::gather_open(TraceFile& file, Packer& packer, std::uint64_t n
     OpenChunk& open = open_chunks_[slot.stream];
     if (open.sequence != slot.sequence) open = {slot.sequence, now_ns, now_ns + kOpenAge};
     if (now_ns < open.due_ns) continue;
-    if (const auto chunk = peek_chunk(*segment_, i)) write_open(file, packer, *chunk, now_ticks);
+    if (auto chunk = peek_chunk(*segment_, i)) write_open(file, packer, *std::move(chunk));
     open.due_ns = now_ns + (now_ns - open.since_ns);
   }
 }
 
-void TracedProcess::write_open(TraceFile& file, Packer& packer, const SalvagedChunk& chunk,
-                               std::uint64_t now_ticks) const {
-  if (now_ticks < chunk.ticks) return;  // it records just now
-  std::vector<std::uint8_t> records = chunk.records;
+void TracedProcess::write_open(TraceFile& file, Packer& packer, SalvagedChunk chunk) const {
+  const SegmentHeader& segment = segment_->header();
+  const std::uint64_t now = read_clock_pair(segment.clock_source, segment.tick_shift).ticks;
+  if (now < chunk.ticks) return;  // it records just now
+  std::vector<std::uint8_t>& records = chunk.records;
   const std::size_t bytes = records.size();
   records.resize(bytes + encoded_bound<Kind::seen>());
-  const std::uint8_t* const end = encode<Kind::seen>(records.data() + bytes, now_ticks - chunk.ticks);
+  const std::uint8_t* const end = encode<Kind::seen>(records.data() + bytes, now - chunk.ticks);
   records.resize(static_cast<std::size_t>(end - records.data()));
-  FrameHeader header = frame_header(FrameType::open_chunk, number_);
-  header.stream = chunk.slot.stream;
-  header.sequence = chunk.slot.sequence;
-  header.base_ticks = chunk.slot.base_ticks;
-  header.lost_before = chunk.slot.lost_before;
-  header.events = chunk.events;
-  file.add_packed(header, records, packer);
+  file.add_packed(header_of(FrameType::open_chunk, chunk), records, packer);
 }
 
 void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) {
@@ -314,13 +318,8 @@ void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) 
   salvaged_ = 0;  // this may be the second try
   for (const SalvagedChunk& chunk : salvage.chunks) {
     if (!says_something(chunk) || !is_new(chunk.slot.stream, chunk.slot.sequence)) continue;
-    FrameHeader header = frame_header(FrameType::chunk, number_);
+    FrameHeader header = header_of(FrameType::chunk, chunk);
     header.flags = kSalvaged;
-    header.stream = chunk.slot.stream;
-    header.sequence = chunk.slot.sequence;
-    header.base_ticks = chunk.slot.base_ticks;
-    header.lost_before = chunk.slot.lost_before;
-    header.events = chunk.events;
     salvaged_ += chunk.events;
     file.add_packed(header, chunk.records, packer);
   }

@@ -44,7 +44,7 @@ class TracedProcess {
   // until they are many or old, or the process is dead, or `all` is set.
   Filling gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all);
   // Adds what threads have recorded that hand on nothing, as where they hang.
-  void gather_open(TraceFile& file, Packer& packer, std::uint64_t now_ns, std::uint64_t now_ticks);
+  void gather_open(TraceFile& file, Packer& packer, std::uint64_t now_ns);
   // The last gather() left snapshots for the next one, so that other processes do not wait for these; never
   // with `all`.
   bool more_to_unwind() const { return more_to_unwind_; }
@@ -87,7 +87,8 @@ class TracedProcess {
   // Since the previous call.
   Filling filling();
   bool is_new(std::uint32_t stream, std::uint64_t sequence);
-  void write_open(TraceFile& file, Packer& packer, const SalvagedChunk& chunk, std::uint64_t now_ticks) const;
+  void write_open(TraceFile& file, Packer& packer, SalvagedChunk chunk) const;
+  FrameHeader header_of(FrameType type, const SalvagedChunk& chunk) const;
   bool says_something(const SalvagedChunk& chunk) const;
   void write_definitions(TraceFile& file, Packer& packer, const DefinitionBody& body,
                          std::uint64_t position) const;

@@ -8,6 +8,7 @@
 #include "answers/report/collector.hpp"
 #include "answers/report/report.hpp"
 #include "commands/command.hpp"
+#include "commands/recordings.hpp"
 #include "commands/trace_copy.hpp"
 #include "reading/input/former_trace.hpp"
 #include "reading/model/fan.hpp"
@@ -44,15 +45,6 @@ void print_report(const Findings& findings, bool json) {
   out.close();
 }
 
-std::vector<Recording> recordings_of(const std::string& path) {
-  Trace trace(path);
-  Recorder recorder;
-  recorder.begin(trace);
-  read_trace(trace, recorder, true);
-  recorder.end();
-  return recorder.take();
-}
-
 // A run in which something was tried is compared with the one before it.
 void compare_trial(Findings& findings, const Traces& traces, const std::optional<std::string>& against) {
   if (findings.tried.empty() && against)
@@ -63,7 +55,8 @@ void compare_trial(Findings& findings, const Traces& traces, const std::optional
   const auto tried = std::find_if(findings.tried.begin(), findings.tried.end(),
                                   [](const Tried& one) { return one.refused.empty(); });
   if (former.empty() || tried == findings.tried.end()) return;
-  findings.trial = outcome_of(tried->settings, recordings_of(former), findings.recordings);
+  Trace before(former);
+  findings.trial = outcome_of(tried->settings, recordings_of(before, true), findings.recordings);
 }
 
 void report(const ReportOptions& options) {

@@ -10,6 +10,7 @@
 #include "answers/replay/answer.hpp"
 #include "answers/report/collector.hpp"
 #include "commands/command.hpp"
+#include "commands/recordings.hpp"
 #include "commands/try_command.hpp"
 #include "text/error.hpp"
 #include "text/escape.hpp"
@@ -107,6 +108,19 @@ std::string trial_output(const TryCommand& command, const Answer& answer, bool j
   return json_text(object);
 }
 
+// The recordings; `whole`: all that the report's advice rests on.
+Findings findings_of(Trace& trace, bool whole) {
+  Findings findings;
+  if (!whole) {
+    findings.recordings = recordings_of(trace);
+    return findings;
+  }
+  FindingsCollector collector;
+  collector.begin(trace);
+  collector.end(read_trace(trace, collector));
+  return collector.take();
+}
+
 void answer(const WhatifOptions& options) {
   const auto paths = chosen_traces(options.traces);
   if (paths.size() > 1) throw WrongUsage("whatif replays one trace; name one");
@@ -115,10 +129,7 @@ void answer(const WhatifOptions& options) {
   if (!options.step.empty()) question.step = change_of("--train-step", options.step);
   Output out;
   Trace trace(paths.front());
-  FindingsCollector collector;
-  collector.begin(trace);
-  collector.end(read_trace(trace, collector));
-  const Findings findings = collector.take();
+  const Findings findings = findings_of(trace, options.to_try);
   const Recording& recording = chosen(findings.recordings, options, paths.front());
   check_ops(recording, question);
   if (options.to_try) question = question_to_try(findings, recording, question);

@@ -69,6 +69,8 @@ def test_functions_in_them_have_their_names(plain):
             continue
         names = [name.split(".")[-1] for name in stack]
         names = [name for name in names if name in ("__call__", "walk", "step")]
+        if names[:2] == ["__call__", "__call__"]:
+            del names[0]  # the runner's: while the operation's first record is written, the stack is not yet cut there
         assert names in (["__call__", "walk", "step"][:len(names)], ["__call__", "walk", "walk", "step"][:len(names)]), stack
         used += us
         named += us if "step" in names else 0

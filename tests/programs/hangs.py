@@ -10,17 +10,9 @@ import time
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from compose import Compose
+
 WORKERS, BATCH, STUCK = 2, 4, 21
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, x):
-        for t in self.transforms:
-            x = t(x)
-        return x
 
 
 class Locks:

@@ -18,6 +18,8 @@ import threading
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from compose import Compose
+
 SAMPLES = 240
 CALLS = 150
 
@@ -43,16 +45,6 @@ def walk(depth):
 
 def fail():
     raise KeyError
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, x):
-        for t in self.transforms:
-            x = t(x)
-        return x
 
 
 class Inner:

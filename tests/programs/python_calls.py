@@ -9,21 +9,13 @@ import sys
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from compose import Compose
+
 SAMPLES = 8
 
 
 def plain(x):
     return x
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, x):
-        for t in self.transforms:
-            x = t(x)
-        return x
 
 
 class Often:

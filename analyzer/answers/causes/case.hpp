@@ -60,7 +60,4 @@ class Case {
   std::optional<Trials> trials_;
 };
 
-// The percent of the time that a rate higher by `gain` percent saves.
-inline double saved_by(double gain) { return gain > 0 ? 100 * gain / (100 + gain) : 0; }
-
 }  // namespace lotus::analyzer

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "answers/replay/torch_version.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
 
@@ -87,8 +87,7 @@ double Trials::gain(std::string_view action) const {
 double Trials::explained_by(const std::string& op) const {
   Question question;
   question.ops.push_back({op, {.factor = 0, .ns = {}}, false});
-  const double gain = gain_of(question);
-  return gain > 0 ? 100 * gain / (100 + gain) : 0;
+  return saved_by(gain_of(question));
 }
 
 double Trials::worthwhile() const {
@@ -162,24 +161,10 @@ void Trials::try_prefetch() {
   consider({"prefetch", fmt::format("prefetch_factor={} instead of {}", chosen, now), question});
 }
 
-namespace {
-
-// Major and minor number of a version like "2.6.0+cpu"; 0, 0: not known.
-std::pair<int, int> version_of(const std::string& text) {
-  std::pair<int, int> version;
-  const char* const end = text.data() + text.size();
-  const auto [dot, error] = std::from_chars(text.data(), end, version.first);
-  if (error != std::errc() || dot == end || *dot != '.') return {0, 0};
-  std::from_chars(dot + 1, end, version.second);
-  return version;
-}
-
-}  // namespace
-
 // in_order came with PyTorch 2.6. The batches of an iterable dataset belong to the worker that has its part
 // of the samples: another one cannot make them, so order is not what holds them up.
 void Trials::try_order() {
-  const bool can = recording_.torch.empty() || version_of(recording_.torch) >= std::pair(2, 6);
+  const bool can = recording_.torch.empty() || torch_version(recording_.torch) >= kInOrderSince;
   if (can && loader_.workers > 1 && loader_.in_order && !recording_.iterable) {
     Question question;
     question.in_order = false;
@@ -234,18 +219,16 @@ void Trials::try_ops() {
 }
 
 void Trials::try_own_code() {
-  double inside = 0;
-  double cpu_inside = 0;
+  OwnCode own;
   for (const auto& epoch : recording_.epochs)
-    for (const auto& batch : epoch.batches)
-      for (const OpTime& time : batch.ops) {
-        inside += time.ns;
-        cpu_inside += time.ns * std::min(1.0, recording_.ops[time.op].cpu.share().value_or(1));
-      }
-  const double own = fetches_.wall - inside;
-  if (fetches_.wall <= 0 || own <= 0) return;
-  const double cpu = std::max(0.0, fetches_.cpu - cpu_inside);
-  own_code_ = {kOwnCode, own / fetches_.wall, cpu >= kComputes * own, OpRole::frame};
+    for (const auto& batch : epoch.batches) {
+      const OwnCode part = own_code_of(recording_, batch);
+      own.wall += part.wall;
+      own.cpu += part.cpu;
+    }
+  if (fetches_.wall <= 0 || own.wall <= 0) return;
+  const bool computes = std::max(0.0, own.cpu) >= kComputes * own.wall;
+  own_code_ = {kOwnCode, own.wall / fetches_.wall, computes, OpRole::frame};
   Question question;
   question.ops.push_back({kOwnCode, {.factor = 0.5, .ns = {}}, false});
   consider({"own_code", "the dataset's own code in half the time", question});

@@ -24,6 +24,9 @@ inline constexpr double kComputeBoundPercent = 5;  // or this little
 
 inline constexpr double kSlowWorker = 1.3;  // fetch time relative to the other workers
 
+// The percent of the time that a rate higher by `gain` percent saves.
+inline double saved_by(double gain) { return gain > 0 ? 100 * gain / (100 + gain) : 0; }
+
 struct Trial {
   const char* action;  // see Advice::action
   std::string change;  // printable: "4 workers instead of 2"

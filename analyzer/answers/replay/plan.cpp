@@ -67,20 +67,14 @@ Planner::Effect Planner::effect_of(const RecordedOp& op) const {
   return effect;
 }
 
-// What a fetch does outside of all operations. It computes for what its operations leave of the fetch's CPU
-// time.
 void Planner::change_own_code(const RecordedBatch& batch, double& wall, double& cpu) const {
   for (const auto& change : question_.ops) {
     if (change.name != kOwnCode) continue;
-    double own = batch.fetch;
-    double own_cpu = batch.fetch_cpu;
-    for (const OpTime& time : batch.ops) {
-      own -= time.ns;
-      own_cpu -= time.ns * std::min(1.0, recording_.ops[time.op].cpu.share().value_or(1));
-    }
-    const double factor = change.change.of(own);
-    wall += (factor - 1) * std::max(0.0, own);
-    cpu += (factor - 1) * std::clamp(own_cpu, 0.0, std::max(0.0, own));
+    const OwnCode own = own_code_of(recording_, batch);
+    const double most = std::max(0.0, own.wall);
+    const double factor = change.change.of(own.wall);
+    wall += (factor - 1) * most;
+    cpu += (factor - 1) * std::clamp(own.cpu, 0.0, most);
   }
 }
 
@@ -249,13 +243,21 @@ std::vector<std::string> nested_in(const Recording& recording, const std::string
   return {names.begin(), names.end()};
 }
 
+OwnCode own_code_of(const Recording& recording, const RecordedBatch& batch) {
+  OwnCode own{batch.fetch, batch.fetch_cpu};
+  for (const OpTime& time : batch.ops) {
+    own.wall -= time.ns;
+    own.cpu -= time.ns * std::min(1.0, recording.ops[time.op].cpu.share().value_or(1));
+  }
+  return own;
+}
+
 static double mean_of_own_code(const Recording& recording) {
   double own = 0;
   double batches = 0;
   for (const auto& epoch : recording.epochs)
     for (const auto& batch : epoch.batches) {
-      own += batch.fetch;
-      for (const OpTime& time : batch.ops) own -= time.ns;
+      own += own_code_of(recording, batch).wall;
       ++batches;
     }
   return batches > 0 ? std::max(0.0, own / batches) : 0;

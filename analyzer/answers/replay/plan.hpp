@@ -60,6 +60,13 @@ struct Change {
 // The name under which a question changes what fetches do outside of all operations.
 inline constexpr const char* kOwnCode = "(outside ops)";
 
+// What a fetch does outside of all operations, ns. It computes for what its operations leave of the fetch's
+// CPU time.
+struct OwnCode {
+  double wall = 0, cpu = 0;
+};
+OwnCode own_code_of(const Recording& recording, const RecordedBatch& batch);
+
 struct OpChange {
   std::string name;
   Change change;

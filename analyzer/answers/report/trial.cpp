@@ -4,21 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
+
+#include "answers/replay/torch_version.hpp"
 
 namespace lotus::analyzer {
 namespace {
-
-// Versions are compared as far as they are numbers: "2.10.1+cpu" is 2.10.
-bool has_in_order(const std::string& torch) {
-  int major = 0;
-  int minor = 0;
-  const char* const end = torch.data() + torch.size();
-  const auto [dot, error] = std::from_chars(torch.data(), end, major);
-  if (error != std::errc() || dot == end || *dot != '.') return false;
-  std::from_chars(dot + 1, end, minor);
-  return std::pair(major, minor) >= std::pair(2, 6);
-}
 
 void ask(Question& question, const std::string& name, const std::string& value) {
   std::uint64_t number = 0;
@@ -79,7 +69,8 @@ std::string settings_to_try(const Recording& recording, const Settings& then) {
       add("persistent_workers", then.persistent ? 1 : 0);
   }
   if (then.pin_memory != now.pin_memory) add("pin_memory", then.pin_memory ? 1 : 0);
-  if (then.in_order != now.in_order && has_in_order(recording.torch)) add("in_order", then.in_order ? 1 : 0);
+  if (then.in_order != now.in_order && torch_version(recording.torch) >= kInOrderSince)
+    add("in_order", then.in_order ? 1 : 0);
   return out;
 }
 
