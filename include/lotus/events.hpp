@@ -57,7 +57,7 @@ enum class Shape : std::uint8_t {
   ROW(start_workers, 20, enter, "iterator:u")       /* the iterator's __init__ */                   \
   ROW(indices,       21, enter, "iterator:u reset:u batch:u")  /* the sampler: which samples make this batch; \
                                                        before batch 0 also the sampler's iter() */  \
-  /* ---- points; next: 49 ---- */                                                                  \
+  /* ---- points; next: 51 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -84,6 +84,8 @@ enum class Shape : std::uint8_t {
                                                        batch; 2^64 - 1: not known */                \
   ROW(collections,   47, point, "young:u middle:u old:u")  /* garbage collections of the process so far, after a \
                                                        batch, when the old generation was collected */ \
+  ROW(interpreter_lock, 50, point, "waits:u ticks:u:ticks")  /* waiting for Python's lock, all threads of the process \
+                                                       so far, now and then after a batch */         \
   ROW(seen,          48, point, "")                 /* by the collector, last in an open_chunk frame: the thread \
                                                        had recorded nothing more by then */         \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \

@@ -70,6 +70,10 @@
 #define LOTUS_THREAD_HOOKS(H) \
   H(pthread_create, libc, 4, begins_thread)
 
+// How a thread of Python waits for the interpreter's lock; interpreter_lock.cpp.
+#define LOTUS_WAIT_HOOKS(H) \
+  H(pthread_cond_timedwait, libc_2_3_2, 3, waits)
+
 // What ends a process, and what replaces its program; life/exits.cpp.
 #define LOTUS_EXIT_HOOKS(H) \
   H(_exit, libc, 1, ends_process)        \
@@ -122,6 +126,7 @@
 // All of them.
 #define LOTUS_HOOKS(H)                                                   \
   LOTUS_FILE_HOOKS(H) LOTUS_SIGNAL_HOOKS(H) LOTUS_THREAD_HOOKS(H)        \
+  LOTUS_WAIT_HOOKS(H)                                                    \
   LOTUS_EXIT_HOOKS(H) LOTUS_JPEG_HOOKS(H) LOTUS_TURBOJPEG_HOOKS(H)       \
   LOTUS_WEBP_HOOKS(H)
 // clang-format on

@@ -21,14 +21,18 @@ constexpr HookName kCountedNames[] = {
 }  // namespace
 
 AnyFunction real_function(Hooked function) {
-  if (real_functions[function] == nullptr)
-    real_functions[function] = reinterpret_cast<AnyFunction>(dlsym(RTLD_NEXT, kHookRows[function].name));
+  if (real_functions[function] != nullptr) return real_functions[function];
+  const HookRow& row = kHookRows[function];
+  void* found = row.library == Library::libc_2_3_2 ? dlvsym(RTLD_NEXT, row.name, "GLIBC_2.3.2") : nullptr;
+  if (found == nullptr) found = dlsym(RTLD_NEXT, row.name);
+  real_functions[function] = reinterpret_cast<AnyFunction>(found);
   return real_functions[function];
 }
 
 void find_real_functions() {
   for (std::uint32_t i = 0; i < kHookedFunctions; ++i)
-    if (kHookRows[i].library == Library::libc) real_function(static_cast<Hooked>(i));
+    if (kHookRows[i].library == Library::libc || kHookRows[i].library == Library::libc_2_3_2)
+      real_function(static_cast<Hooked>(i));
   real_sigaction = reinterpret_cast<Sigaction>(real_functions[hooked_sigaction]);
   add_first_hooks(kCountedNames, std::size(kCountedNames));
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "native/interpreter_lock.hpp"
 #include "python/method_table.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
@@ -27,7 +28,7 @@ struct FactsState {
   bool begun;
   std::uint64_t next_counters, next_footprint;  // ticks
   std::uint64_t began_ns, looked_ns;            // when it began; what looks took so far
-  std::uint64_t old_collections;
+  std::uint64_t old_collections, lock_waits;
 };
 constinit FactsState facts{};
 
@@ -76,6 +77,14 @@ void tell_collections() {
   point<Kind::collections>(collections_in(generations[0]), collections_in(generations[1]), old);
 }
 
+void tell_interpreter_lock() {
+  if (!facts.begun) watch_interpreter_lock();
+  const InterpreterLockWaits waits = interpreter_lock_waits();
+  if (facts.begun && waits.count == facts.lock_waits) return;
+  facts.lock_waits = waits.count;
+  point<Kind::interpreter_lock>(waits.count, waits.ticks);
+}
+
 void tell_footprint() {
   std::uint64_t bytes = UINT64_MAX;
   const std::uint64_t age = clock_ns(CLOCK_MONOTONIC) - facts.began_ns;
@@ -110,6 +119,7 @@ void tell_process_facts() {
   facts.next_counters = now + second / kCountersPerSecond;
   tell_faults();
   tell_collections();
+  tell_interpreter_lock();
   if (now >= facts.next_footprint) {
     facts.next_footprint = now + kFootprintSeconds * second;
     tell_footprint();

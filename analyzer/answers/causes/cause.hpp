@@ -20,6 +20,7 @@ enum class Cause : std::uint8_t {
   idle_workers,
   threads,
   oversubscribed,
+  gil,
   lock,
   gc,
   batching,

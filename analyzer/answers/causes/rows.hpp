@@ -20,6 +20,7 @@ Judgement judge_sampler(const Case& c);
 // rows_machine.cpp: cores, threads, and the times in which nothing ran.
 Judgement judge_threads(const Case& c);
 Judgement judge_oversubscribed(const Case& c);
+Judgement judge_gil(const Case& c);
 Judgement judge_lock(const Case& c);
 Judgement judge_gc(const Case& c);
 Judgement judge_memory(const Case& c);

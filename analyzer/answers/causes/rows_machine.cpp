@@ -73,6 +73,27 @@ Judgement judge_oversubscribed(const Case& c) {
   return out;
 }
 
+// While a batch is made, half a thread and more waits for the interpreter's lock, on average, and the process
+// computes on hardly more than one core. Threads that read, sleep or compute in C release it and do not wait.
+Judgement judge_gil(const Case& c) {
+  constexpr double kLeastWaiting = 0.5;
+  constexpr double kOneCore = 1.3;
+  const Facts& facts = c.findings().facts;
+  const auto waiting = facts.interpreter_lock.at_once();
+  if (!waiting) return ruled_out("waiting for the interpreter's lock was not recorded");
+  const auto computing = facts.threads.at_once();
+  Judgement out;
+  out.holds = c.waits() && *waiting >= kLeastWaiting && computing.value_or(1) <= kOneCore;
+  out.explains = c.waited_percent() * *waiting / (1 + *waiting);
+  out.words = fmt::format("{:.1f} threads of a process that makes batches wait for the interpreter's lock (GIL)",
+                          *waiting);
+  if (out.holds) out.words += ": one thread runs Python at a time";
+  out.evidence = {{"threads that wait for the interpreter's lock at once", *waiting},
+                  {"waited for it, all threads", facts.interpreter_lock.waited / kNsPerS, "s"}};
+  if (computing) out.evidence.push_back({"threads that compute at once", *computing});
+  return out;
+}
+
 // Fetches wait for locks of Python for this share of their time.
 constexpr double kLeastLocked = 0.3;
 

@@ -24,6 +24,8 @@ constexpr CauseRow kRows[] = {
      "them; LOTUS_TRY=threads=1 tries it"},
     {Cause::oversubscribed, "oversubscribed", Place::ranked, judge_oversubscribed, nullptr,
      "no more workers than cores"},
+    {Cause::gil, "gil", Place::ranked, judge_gil, nullptr,
+     "processes instead of threads: no pool of threads in the dataset, and no more workers than cores"},
     {Cause::lock, "lock", Place::ranked, judge_lock, nullptr,
      "hold it shorter, or give each worker its own file, connection or copy; more workers would wait, too"},
     {Cause::gc, "gc", Place::ranked, judge_gc, nullptr,

@@ -80,6 +80,18 @@ struct GarbageFinding {
   double called = 0;          // … and what they took; what Python collects by itself is not timed
 };
 
+// Threads of processes that make batches waiting for the interpreter's lock (GIL).
+struct InterpreterLockFinding {
+  bool known = false;
+  double waited = 0;      // by all threads of these processes, …
+  double fetch_wall = 0;  // … and the fetches in that time
+
+  // How many threads of a process waited for it at once while it made a batch, on average.
+  std::optional<double> at_once() const {
+    return known && fetch_wall > 0 ? std::optional(waited / fetch_wall) : std::nullopt;
+  }
+};
+
 struct Facts {
   SamplerFinding sampler;
   std::vector<LockFinding> locks;  // longest waited for first
@@ -87,6 +99,7 @@ struct Facts {
   MemoryFinding memory;
   FaultsFinding faults;
   GarbageFinding garbage;
+  InterpreterLockFinding interpreter_lock;
 };
 
 }  // namespace lotus::analyzer

@@ -57,6 +57,11 @@ Json garbage_json(const GarbageFinding& garbage, double fetch_time) {
           {"called_percent", percent_or_null(garbage.called, fetch_time)}};
 }
 
+Json interpreter_lock_json(const InterpreterLockFinding& lock) {
+  return {{"waited_s", lock.known ? Json(lock.waited / kNsPerS) : Json(nullptr)},
+          {"waiting_threads", number_or_null(lock.at_once())}};
+}
+
 }  // namespace
 
 void add_facts(Json& report, const Findings& findings) {
@@ -65,6 +70,7 @@ void add_facts(Json& report, const Findings& findings) {
   report["locks"] = Json::array();
   for (const LockFinding& lock : facts.locks) report["locks"].push_back(lock_json(lock, findings.fetch_time));
   report["threads"] = threads_json(facts.threads);
+  report["interpreter_lock"] = interpreter_lock_json(facts.interpreter_lock);
   report["memory"] = memory_json(facts.memory);
   report["faults"] = faults_json(facts.faults);
   report["garbage"] = garbage_json(facts.garbage, findings.fetch_time);

@@ -44,6 +44,16 @@ std::string threads_line(const ThreadsFinding& threads) {
       most, human_percent(*others), *at_once);
 }
 
+std::string interpreter_lock_line(const InterpreterLockFinding& lock) {
+  constexpr double kTellsOfWaiting = 0.1;  // threads
+  const auto waiting = lock.at_once();
+  if (!waiting || *waiting < kTellsOfWaiting) return {};
+  return fmt::format(
+      "threads of the processes that make batches waited {} for the interpreter's lock (GIL): {:.1f} of a process at "
+      "once",
+      human_time(lock.waited), *waiting);
+}
+
 std::string memory_line(const MemoryFinding& memory) {
   constexpr double kTellsOfMemory = 64 << 20;
   if (memory.pid == 0 || memory.growth() < kTellsOfMemory) return {};
@@ -78,6 +88,7 @@ std::string facts_text(const Findings& f, const Terminal& terminal) {
   std::vector<std::string> lines = {sampler_line(f.facts.sampler)};
   for (const LockFinding& lock : f.facts.locks) lines.push_back(lock_line(lock, f.fetch_time));
   lines.push_back(threads_line(f.facts.threads));
+  lines.push_back(interpreter_lock_line(f.facts.interpreter_lock));
   lines.push_back(garbage_line(f.facts.garbage, f.fetch_time));
   lines.push_back(memory_line(f.facts.memory));
   lines.push_back(read_line(f.facts.faults));

@@ -18,6 +18,7 @@ bool is_of_later_epoch(const Span& fetch) {
 void ProcessUseCollector::on_fetch(const Span& span, double ns) {
   Use& use = uses_[span.stream.process];
   ++use.batches;
+  use.fetch_ns += ns;
   use.later_epoch = is_of_later_epoch(span);
   const OpenSpan& data = span.data;
   if (!data.has_cpu || data.process_cpu_before == kUnknown) return;
@@ -47,6 +48,15 @@ void ProcessUseCollector::add_faults(const Stream& stream, const Record& record,
   use.batches_between = use.batches - use.faults_batches;
 }
 
+void ProcessUseCollector::add_interpreter_lock(const Stream& stream, const Record& record, Use& use) {
+  use.lock_last = stream.process->trace->clock.duration_ns(field<Kind::interpreter_lock, "ticks">(record));
+  use.lock_fetch_last = use.fetch_ns;
+  if (use.has_lock) return;
+  use.has_lock = true;
+  use.lock_first = use.lock_last;
+  use.lock_fetch_first = use.lock_fetch_last;
+}
+
 void ProcessUseCollector::add_footprint(const Record& record, Use& use) {
   const std::uint64_t threads = field<Kind::footprint, "threads">(record);
   if (threads != kUnknown) use.threads = std::max(use.threads, threads);
@@ -69,6 +79,8 @@ void ProcessUseCollector::on_point(const Stream& stream, const Record& record) {
       return add_faults(stream, record, uses_[stream.process]);
     case Kind::footprint:
       return add_footprint(record, uses_[stream.process]);
+    case Kind::interpreter_lock:
+      return add_interpreter_lock(stream, record, uses_[stream.process]);
     case Kind::collections: {
       Use& use = uses_[stream.process];
       use.old_last = field<Kind::collections, "old">(record);
@@ -97,6 +109,12 @@ void ProcessUseCollector::fold(Facts& facts) {
       facts.garbage.known = true;
       facts.garbage.old += use.old_last - std::min(use.old_last, use.old_first);
       facts.garbage.batches += use.batches;
+    }
+    if (use.has_lock) {
+      facts.interpreter_lock.known = true;
+      facts.interpreter_lock.waited += use.lock_last - use.lock_first;
+      // To the last batch: no record is made where nobody waited.
+      facts.interpreter_lock.fetch_wall += use.fetch_ns - use.lock_fetch_first;
     }
     const double growth = use.memory_last - use.memory_first;
     const bool most = facts.memory.pid == 0 || growth > facts.memory.growth();

@@ -31,8 +31,13 @@ class ProcessUseCollector {
     std::uint64_t memory_batches = 0, memory_between = 0;
     bool has_garbage = false;
     std::uint64_t old_first = 0, old_last = 0;
+    double fetch_ns = 0;  // of all batches so far
+    bool has_lock = false;
+    double lock_first = 0, lock_last = 0;              // waited for it, ns
+    double lock_fetch_first = 0, lock_fetch_last = 0;  // fetch_ns then
   };
   static void add_faults(const Stream& stream, const Record& record, Use& use);
+  static void add_interpreter_lock(const Stream& stream, const Record& record, Use& use);
   static void add_footprint(const Record& record, Use& use);
 
   std::unordered_map<const Process*, Use> uses_;
