@@ -57,6 +57,13 @@ Json garbage_json(const GarbageFinding& garbage, double fetch_time) {
           {"called_percent", percent_or_null(garbage.called, fetch_time)}};
 }
 
+Json dataset_call_json(const DatasetCall& call, double loop) {
+  return {{"name", call.name},
+          {"calls", call.calls},
+          {"total_s", call.total / kNsPerS},
+          {"share_percent", percent_or_null(call.total, loop)}};
+}
+
 }  // namespace
 
 void add_facts(Json& report, const Findings& findings) {
@@ -68,6 +75,9 @@ void add_facts(Json& report, const Findings& findings) {
   report["memory"] = memory_json(facts.memory);
   report["faults"] = faults_json(facts.faults);
   report["garbage"] = garbage_json(facts.garbage, findings.fetch_time);
+  report["dataset_calls"] = Json::array();
+  for (const DatasetCall& call : facts.dataset_calls)
+    report["dataset_calls"].push_back(dataset_call_json(call, findings.loop));
 }
 
 }  // namespace lotus::analyzer
