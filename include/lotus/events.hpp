@@ -84,10 +84,14 @@ enum class Shape : std::uint8_t {
                                                        batch; 2^64 - 1: not known */                \
   ROW(collections,   47, point, "young:u middle:u old:u")  /* garbage collections of the process so far, after a \
                                                        batch, when the old generation was collected */ \
-  ROW(interpreter_lock, 50, point, "waits:u ticks:u:ticks")  /* waiting for Python's lock, all threads of the process \
-                                                       so far, now and then after a batch */         \
+  ROW(interpreter_lock, 50, point, "waits:u ticks:u:ticks")  /* waiting for Python's lock for a switch interval and \
+                                                       more, all threads of the process so far, now and \
+                                                       then after a batch */                        \
   ROW(seen,          48, point, "")                 /* by the collector, last in an open_chunk frame: the thread \
                                                        had recorded nothing more by then */         \
+  ROW(dataset_call,  49, point, "ticks:u:ticks name:s")  /* just ended, outside of all spans: a function of the \
+                                                       dataset's class that the training loop called; only \
+                                                       what took 100 µs or more */                  \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions of processes; next: 78 ---- */                                                \

@@ -13,6 +13,7 @@
 #include "life/wait_for_trace.hpp"
 #include "native/interposed.hpp"
 #include "native/torch_ops.hpp"
+#include "pipeline/dataset_calls.hpp"
 #include "pipeline/handlers.hpp"
 #include "pipeline/iterators.hpp"
 #include "pipeline/operation_names.hpp"
@@ -83,6 +84,7 @@ void in_forked_child() {
   forget_worker_role();
   forget_loader_role();
   forget_transfer_role();
+  forget_dataset_calls();
   resume_samples();
 }
 

@@ -5,7 +5,8 @@
 
 namespace lotus {
 
-// Of all threads of this process, since it or the process that it was forked from was watched.
+// Of all threads of this process, waits for a whole switch interval, since it or the process that it was
+// forked from was watched.
 struct InterpreterLockWaits {
   std::uint64_t count = 0;
   std::uint64_t ticks = 0;

@@ -4,6 +4,7 @@
 #include "native/methods.hpp"
 #include "native/torch_ops.hpp"
 #include "pipeline/batch_message.hpp"
+#include "pipeline/dataset_calls.hpp"
 #include "pipeline/handlers.hpp"
 #include "pipeline/pauses.hpp"
 #include "pipeline/roles_worker.hpp"
@@ -50,6 +51,7 @@ py::Object* iterator_init(Call& call, py::Object* self, py::Object* loader) {
   if (known != nullptr && known->initialising) return run_sampler(call, *known, 0);
   Iterator* iterator = add_iterator(self, loader);
   iterator->initialising = true;
+  watch_dataset(loader);
   hook_imported_modules();  // forked workers inherit it
   find_torch_ops();         // as they do this
   const std::uint64_t id = iterator->id;

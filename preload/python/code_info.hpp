@@ -48,6 +48,7 @@ struct CodeInfo {
   Verdict runner = Verdict::open;
   Verdict holder = Verdict::open;
   std::uint8_t holder_tries = 0;
+  bool of_dataset = false;  // a method of a dataset's class, or what a property of it runs
   bool called = false;  // a runner, a dataset or a library was seen to hold a callable that runs this code
   py::Object* held[kMaxHeld] = {};  // holder: the attributes that hold callables (owned by the code)
 };

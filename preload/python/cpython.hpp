@@ -144,6 +144,15 @@ inline std::uint32_t type_version(const Type* type) {
   return valid ? reinterpret_cast<const std::uint32_t*>(type)[96] : 0;
 }
 
+// The attributes of a class that a class statement made, by name: tp_dict, at the same place from 3.9
+// to 3.14. nullptr: of another one. Borrowed.
+inline Object* dictionary_of(const Type* type) {
+  constexpr unsigned long kHeapType = 1ul << 9;
+  if ((type_flags(type) & kHeapType) == 0) return nullptr;
+  Object* const dictionary = reinterpret_cast<Object* const*>(type)[33];
+  return dictionary != nullptr && is_a(dictionary, kDict) ? dictionary : nullptr;
+}
+
 // Of a list or of a subclass's object: what PyList_Size() and PyList_GetItem() give, without the calls.
 struct List {  // PyListObject
   Ssize references;

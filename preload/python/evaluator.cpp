@@ -68,7 +68,8 @@ void set_extra(py::Object* code, void* extra) {
   }
   Call call{state, frame, 0, code, extra == kPlain ? nullptr : static_cast<CodeInfo*>(extra)};
   if (call.info != nullptr && call.info->role != nullptr) return call.info->role->handler(call);
-  if (context == nullptr) return call.run();
+  if (context == nullptr)
+    return call.info != nullptr && call.info->of_dataset ? outside_of_pipeline(call) : call.run();
   if (call.info == nullptr) call.info = info_of(code);
   if (call.info == nullptr) return call.run();
   if (snapshots_on) return in_sampled_pipeline(call);

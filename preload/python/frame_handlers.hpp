@@ -13,6 +13,8 @@ struct KnownOperation;
 
 // Any frame below a fetch.
 py::Object* in_pipeline(Call& call);
+// A frame outside of all fetches, of a function of a dataset: CodeInfo::of_dataset.
+py::Object* outside_of_pipeline(Call& call);
 
 // The operation that this frame is known to be when it is called in `context`, a runner's or a sample's;
 // nullptr: to be found out by in_pipeline().

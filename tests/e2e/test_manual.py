@@ -125,7 +125,8 @@ def asked(command, *arguments):
 
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory, tracers, photos):
-    """A training run on photographs, one whose worker is killed inside an operation, and one with other settings."""
+    """A training run on photographs, one whose worker is killed inside an operation, one with other settings,
+    and one that calls its dataset."""
     tracer = harness.Tracer(tmp_path_factory.mktemp("traces"))
     tracers.append(tracer)
     _, whole = tracer.trace(harness.program("classify", data=photos))
@@ -135,7 +136,8 @@ def traces(tmp_path_factory, tracers, photos):
     Image.open(path).resize((2400, 1800)).save(path)  # the program's operation hangs in an image of this size
     _, killed = tracer.trace(harness.program("cut_short", data=large))
     _, tried = tracer.trace(harness.program("classify", data=photos), LOTUS_TRY="prefetch_factor=3")
-    return whole.path, killed.path, tried.path
+    _, called = tracer.trace([*harness.program("dataset_in_step"), "each"])
+    return whole.path, killed.path, tried.path, called.path
 
 
 def test_keys_of_the_report(traces):

@@ -16,6 +16,7 @@ enum class Cause : std::uint8_t {
   suspended,
   iterators,
   sampler,
+  dataset_in_step,
   startup,
   idle_workers,
   threads,

@@ -16,6 +16,7 @@ Judgement judge_transfer(const Case& c);
 Judgement judge_idle_workers(const Case& c);
 Judgement judge_iterators(const Case& c);
 Judgement judge_sampler(const Case& c);
+Judgement judge_dataset_in_step(const Case& c);
 
 // rows_machine.cpp: cores, threads, and the times in which nothing ran.
 Judgement judge_threads(const Case& c);

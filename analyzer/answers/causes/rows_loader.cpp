@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "answers/causes/rows.hpp"
+#include "text/escape.hpp"
 #include "text/units.hpp"
 
 namespace lotus::analyzer {
@@ -291,6 +292,49 @@ Judgement judge_sampler(const Case& c) {
       out.holds ? fmt::format("the sampler works in training's own process, for {} a batch", human_time(own))
                 : fmt::format("__next__ itself takes {} a batch, beside waiting", human_time(own));
   out.evidence = {{"__next__ itself, beside waiting, a batch", own / kNsPerMs, "ms"}};
+  return out;
+}
+
+namespace {
+
+// Percent of training's time that would not have passed if its steps were shorter by this share. Steps that
+// are shorter wait longer where batches come no sooner.
+double saved_by_shorter_steps(const Case& c, double share) {
+  if (!c.trials()) return c.waits() && c.workers() > 0 ? 0 : 100;
+  Question shorter;
+  shorter.step.factor = 1 - share;
+  return saved_by(c.trials()->gain_of(shorter));
+}
+
+}  // namespace
+
+// The training loop calls functions of the dataset: len(dataset) that counts files, a property that reads
+// one. A tenth of training's time or more, inside its steps.
+Judgement judge_dataset_in_step(const Case& c) {
+  constexpr double kLeastPercent = 10;
+  const auto& calls = c.findings().facts.dataset_calls;
+  if (calls.empty()) return ruled_out("training steps called nothing of the dataset that took 100 µs");
+  const double time = std::max(c.training_time(), c.findings().loop);
+  const double steps = c.findings().train_step.sum();
+  if (time <= 0 || steps <= 0) return ruled_out("how long training took is not known");
+  const double total = c.findings().facts.in_steps();
+  const double percent = 100 * std::min(1.0, total / time);
+  Judgement out;
+  out.explains = percent < kLeastPercent
+                     ? percent
+                     : std::min(percent, saved_by_shorter_steps(c, std::min(1.0, total / steps)));
+  out.holds = out.explains >= kLeastPercent;
+  const DatasetCall& longest = calls.front();
+  out.words =
+      fmt::format("training steps call {} of the dataset {} times, which takes {}, {} of training's time",
+                  escaped(longest.name), human_count(longest.calls), human_time(longest.total),
+                  human_percent(std::min(100.0, 100 * longest.total / time)));
+  out.evidence = {{"the dataset's functions in training steps", total / kNsPerS, "s"},
+                  {"of training's time", percent, "percent"},
+                  {"of the steps", 100 * std::min(1.0, total / steps), "percent"}};
+  for (const DatasetCall& call : calls)
+    out.evidence.push_back(
+        {escaped(call.name) + ", calls of 100 µs and more", static_cast<double>(call.calls)});
   return out;
 }
 

@@ -32,12 +32,18 @@ Judgement judge_threads(const Case& c) {
   const std::uint64_t most = recorded > 0 ? recorded : cpu.most_threads + 1;
   const auto threads = static_cast<double>(most * c.workers());
   const auto cores = static_cast<double>(c.findings().cores);
+  // Fewer cores than these are not what they wait for: others use the machine, or they sleep.
+  constexpr double kLeastUsed = 0.75;
+  const auto at_once = c.findings().facts.threads.at_once();
+  const bool use_all = !at_once || *at_once * static_cast<double>(c.workers()) >= kLeastUsed * cores;
   Judgement out;
-  out.holds = c.waits() && share >= kLeastShare && cores > 0 && threads > kTooMany * cores &&
+  out.holds = c.waits() && share >= kLeastShare && cores > 0 && threads > kTooMany * cores && use_all &&
               c.core_wait_percent() >= kTellsOfCoresPercent;
   out.explains = c.waited_percent() * std::max(share, c.core_wait_percent() / 100);
-  out.words = out.holds ? fmt::format("each of {} workers has {} threads, for {}: they wait for each other",
-                                      c.workers(), most, cores_text(c))
+  out.words = out.holds ? fmt::format("{} has {} threads, for {}: they wait for each other",
+                                      c.workers() == 1 ? "the worker"
+                                                       : fmt::format("each of {} workers", c.workers()),
+                                      most, cores_text(c))
                         : fmt::format("threads that help a worker took {} of the workers' CPU time",
                                       human_percent(100 * share));
   out.evidence = {{"threads that help, of the workers' CPU time", 100 * share, "percent"},
@@ -85,8 +91,8 @@ Judgement judge_gil(const Case& c) {
   Judgement out;
   out.holds = c.waits() && *waiting >= kLeastWaiting && computing.value_or(1) <= kOneCore;
   out.explains = c.waited_percent() * *waiting / (1 + *waiting);
-  out.words = fmt::format("{:.1f} threads of a process that makes batches wait for the interpreter's lock (GIL)",
-                          *waiting);
+  out.words = fmt::format(
+      "{:.1f} threads of a process that makes batches wait for the interpreter's lock (GIL)", *waiting);
   if (out.holds) out.words += ": one thread runs Python at a time";
   out.evidence = {{"threads that wait for the interpreter's lock at once", *waiting},
                   {"waited for it, all threads", facts.interpreter_lock.waited / kNsPerS, "s"}};

@@ -14,6 +14,8 @@ constexpr CauseRow kRows[] = {
      "keep one iterator, and take the next batch from it"},
     {Cause::sampler, "sampler", Place::ranked, judge_sampler, "sampler",
      "draw many indices at once, before the epoch, or in the workers"},
+    {Cause::dataset_in_step, "dataset_in_step", Place::ranked, judge_dataset_in_step, nullptr,
+     "ask once before the loop and keep the answer"},
     {Cause::startup, "startup", Place::ranked, judge_startup, "persistent",
      "make workers start quicker: less to import, less to copy to them"},
     {Cause::idle_workers, "idle_workers", Place::ranked, judge_idle_workers, nullptr,

@@ -30,6 +30,7 @@ class Assembly {
   void add_sums(const EpochOf& of, std::uint64_t begun);
   void add_worker(const Rows& rows, bool fresh, std::map<const RawBatch*, double>& transfer);
   RecordedBatch batch_of(const RawBatch& raw, double transfer);
+  double fetch_cpu_of(const RawBatch& raw) const;
   double receive_of(const RawBatch& raw);
   double ns(std::uint64_t from, std::uint64_t to) const {
     return from == kUnknown || to == kUnknown ? 0 : static_cast<double>(trace_.clock.between(from, to));
@@ -107,6 +108,16 @@ double Assembly::receive_of(const RawBatch& raw) {
   return ns(batch.deserialize);
 }
 
+// A fetch that hands its work to threads and waits for them needs a core as much as if it computed itself:
+// with the interpreter's lock one for all. Another thread sends the batch before it meanwhile; that is not
+// the fetch's.
+double Assembly::fetch_cpu_of(const RawBatch& raw) const {
+  double cpu = static_cast<double>(raw.cpu_ns);
+  if (raw.process_cpu_ns != kUnknown)
+    cpu = std::max(cpu, static_cast<double>(raw.process_cpu_ns) - ns(raw.batch.serialize));
+  return std::min(ns(raw.batch.fetch), cpu);
+}
+
 RecordedBatch Assembly::batch_of(const RawBatch& raw, double transfer) {
   const Batch& batch = raw.batch;
   RecordedBatch out;
@@ -114,7 +125,7 @@ RecordedBatch Assembly::batch_of(const RawBatch& raw, double transfer) {
   out.worker = worker_of(raw);
   out.samples = batch.samples;
   out.fetch = ns(batch.fetch);
-  out.fetch_cpu = raw.cpu_ns == kUnknown ? -1 : std::min(out.fetch, static_cast<double>(raw.cpu_ns));
+  out.fetch_cpu = raw.cpu_ns == kUnknown ? -1 : fetch_cpu_of(raw);
   if (raw.core_wait_ns != kUnknown) {
     out.core_wait = static_cast<double>(raw.core_wait_ns);
     recording_.core_wait_known = true;

@@ -153,6 +153,9 @@ void Recorder::on_fetch(const Span& span) {
   if (row == nullptr) return;
   row->ops = std::move(times);
   if (span.data.has_cpu) row->cpu_ns = span.data.cpu_ns;
+  const std::uint64_t before = span.data.process_cpu_before;
+  if (before != kUnknown && span.data.process_cpu_after > before)
+    row->process_cpu_ns = span.data.process_cpu_after - before;
   if (span.data.core_wait_ns != kUnknown) row->core_wait_ns = span.data.core_wait_ns;
 }
 

@@ -92,7 +92,21 @@ struct InterpreterLockFinding {
   }
 };
 
+// A function of the dataset's class that training steps called, outermost calls of 100 µs or more.
+struct DatasetCall {
+  std::string name;  // from Python 3.11 with its class
+  std::uint64_t calls = 0;
+  double total = 0;
+};
+
 struct Facts {
+  // Of all dataset_calls.
+  double in_steps() const {
+    double sum = 0;
+    for (const DatasetCall& call : dataset_calls) sum += call.total;
+    return sum;
+  }
+
   SamplerFinding sampler;
   std::vector<LockFinding> locks;  // longest waited for first
   ThreadsFinding threads;
@@ -100,6 +114,7 @@ struct Facts {
   FaultsFinding faults;
   GarbageFinding garbage;
   InterpreterLockFinding interpreter_lock;
+  std::vector<DatasetCall> dataset_calls;  // longest first
 };
 
 }  // namespace lotus::analyzer

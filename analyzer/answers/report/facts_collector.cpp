@@ -8,6 +8,7 @@ namespace lotus::analyzer {
 
 void FactsCollector::on_span(const Span& span) {
   if (span.kind() == Kind::indices) on_indices(span);
+  if (span.kind() == Kind::next) dataset_calls_.on_next(span);
   if (span.kind() == Kind::fetch && span.fetched() == Fetched::made && span.ended != Ended::lost)
     use_.on_fetch(span, static_cast<double>(trace_->clock.between(span.data.start, span.end)));
 }
@@ -57,6 +58,7 @@ Facts FactsCollector::take() {
   }
   std::sort(facts_.locks.begin(), facts_.locks.end(),
             [](const LockFinding& a, const LockFinding& b) { return a.total > b.total; });
+  facts_.dataset_calls = dataset_calls_.take();
   return std::move(facts_);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "answers/report/dataset_calls.hpp"
 #include "answers/report/facts.hpp"
 #include "answers/report/process_use.hpp"
 #include "reading/model/iteration.hpp"
@@ -16,13 +17,19 @@ class FactsCollector {
  public:
   void begin(const Trace& trace) { trace_ = &trace; }
   void on_span(const Span& span);
-  void on_point(const Stream& stream, const Record& record) { use_.on_point(stream, record); }
+  void on_point(const Stream& stream, const Record& record) {
+    use_.on_point(stream, record, trace_->clock);
+    dataset_calls_.on_point(stream, record, trace_->clock);
+  }
   void on_native(const Stream& stream, const Record& record);
   // A training loop, once all of its calls are known.
   void add_loop(const IterationKey& key, const Iteration& loop);
 
   // After the last of a trace's records.
-  void end() { use_.fold(facts_); }
+  void end() {
+    use_.fold(facts_);
+    dataset_calls_.end_trace();
+  }
 
   Facts take();
 
@@ -37,6 +44,7 @@ class FactsCollector {
 
   Facts facts_;
   ProcessUseCollector use_;
+  DatasetCallsCollector dataset_calls_;
   std::map<std::string, LockWaits> locks_;  // by name
   const Trace* trace_ = nullptr;
 };

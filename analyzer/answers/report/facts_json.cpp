@@ -62,6 +62,13 @@ Json interpreter_lock_json(const InterpreterLockFinding& lock) {
           {"waiting_threads", number_or_null(lock.at_once())}};
 }
 
+Json dataset_call_json(const DatasetCall& call, double loop) {
+  return {{"name", call.name},
+          {"calls", call.calls},
+          {"total_s", call.total / kNsPerS},
+          {"share_percent", percent_or_null(call.total, loop)}};
+}
+
 }  // namespace
 
 void add_facts(Json& report, const Findings& findings) {
@@ -74,6 +81,9 @@ void add_facts(Json& report, const Findings& findings) {
   report["memory"] = memory_json(facts.memory);
   report["faults"] = faults_json(facts.faults);
   report["garbage"] = garbage_json(facts.garbage, findings.fetch_time);
+  report["dataset_calls"] = Json::array();
+  for (const DatasetCall& call : facts.dataset_calls)
+    report["dataset_calls"].push_back(dataset_call_json(call, findings.loop));
 }
 
 }  // namespace lotus::analyzer

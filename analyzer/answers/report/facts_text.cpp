@@ -20,6 +20,14 @@ std::string sampler_line(const SamplerFinding& sampler) {
       human_time(sampler.later));
 }
 
+std::string dataset_call_line(const DatasetCall& call, double loop) {
+  const auto share = percent_of(call.total, loop);
+  if (!share || *share < kTellsOfFactsPercent) return {};
+  return fmt::format("training steps called {} of the dataset {} times, for {}, {} of the loops",
+                     escaped(call.name), human_count(call.calls), human_time(call.total),
+                     human_percent(*share));
+}
+
 std::string lock_line(const LockFinding& lock, double fetch_time) {
   const auto share = percent_of(lock.total, fetch_time);
   if (!share || *share < kTellsOfFactsPercent) return {};
@@ -49,7 +57,8 @@ std::string interpreter_lock_line(const InterpreterLockFinding& lock) {
   const auto waiting = lock.at_once();
   if (!waiting || *waiting < kTellsOfWaiting) return {};
   return fmt::format(
-      "threads of the processes that make batches waited {} for the interpreter's lock (GIL): {:.1f} of a process at "
+      "threads of the processes that make batches waited {} for the interpreter's lock (GIL): {:.1f} of a "
+      "process at "
       "once",
       human_time(lock.waited), *waiting);
 }
@@ -86,6 +95,7 @@ std::string garbage_line(const GarbageFinding& garbage, double fetch_time) {
 
 std::string facts_text(const Findings& f, const Terminal& terminal) {
   std::vector<std::string> lines = {sampler_line(f.facts.sampler)};
+  for (const DatasetCall& call : f.facts.dataset_calls) lines.push_back(dataset_call_line(call, f.loop));
   for (const LockFinding& lock : f.facts.locks) lines.push_back(lock_line(lock, f.fetch_time));
   lines.push_back(threads_line(f.facts.threads));
   lines.push_back(interpreter_lock_line(f.facts.interpreter_lock));

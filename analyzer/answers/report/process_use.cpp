@@ -48,13 +48,12 @@ void ProcessUseCollector::add_faults(const Stream& stream, const Record& record,
   use.batches_between = use.batches - use.faults_batches;
 }
 
-void ProcessUseCollector::add_interpreter_lock(const Stream& stream, const Record& record, Use& use) {
-  use.lock_last = stream.process->trace->clock.duration_ns(field<Kind::interpreter_lock, "ticks">(record));
-  use.lock_fetch_last = use.fetch_ns;
+void ProcessUseCollector::add_interpreter_lock(const Record& record, const ClockMap& clock, Use& use) {
+  use.lock_last = static_cast<double>(clock.duration_ns(field<Kind::interpreter_lock, "ticks">(record)));
   if (use.has_lock) return;
   use.has_lock = true;
   use.lock_first = use.lock_last;
-  use.lock_fetch_first = use.lock_fetch_last;
+  use.lock_fetch_first = use.fetch_ns;
 }
 
 void ProcessUseCollector::add_footprint(const Record& record, Use& use) {
@@ -73,14 +72,14 @@ void ProcessUseCollector::add_footprint(const Record& record, Use& use) {
   use.memory_between = use.batches - use.memory_batches;
 }
 
-void ProcessUseCollector::on_point(const Stream& stream, const Record& record) {
+void ProcessUseCollector::on_point(const Stream& stream, const Record& record, const ClockMap& clock) {
   switch (record.kind) {
     case Kind::faults:
       return add_faults(stream, record, uses_[stream.process]);
     case Kind::footprint:
       return add_footprint(record, uses_[stream.process]);
     case Kind::interpreter_lock:
-      return add_interpreter_lock(stream, record, uses_[stream.process]);
+      return add_interpreter_lock(record, clock, uses_[stream.process]);
     case Kind::collections: {
       Use& use = uses_[stream.process];
       use.old_last = field<Kind::collections, "old">(record);

@@ -6,13 +6,14 @@
 
 #include "answers/report/facts.hpp"
 #include "reading/model/visitor.hpp"
+#include "reading/trace/clock_map.hpp"
 
 namespace lotus::analyzer {
 
 class ProcessUseCollector {
  public:
   void on_fetch(const Span& span, double ns);
-  void on_point(const Stream& stream, const Record& record);
+  void on_point(const Stream& stream, const Record& record, const ClockMap& clock);
   // Sums up what was seen of the processes of one trace.
   void fold(Facts& facts);
 
@@ -33,11 +34,11 @@ class ProcessUseCollector {
     std::uint64_t old_first = 0, old_last = 0;
     double fetch_ns = 0;  // of all batches so far
     bool has_lock = false;
-    double lock_first = 0, lock_last = 0;              // waited for it, ns
-    double lock_fetch_first = 0, lock_fetch_last = 0;  // fetch_ns then
+    double lock_first = 0, lock_last = 0;  // waited for it, ns
+    double lock_fetch_first = 0;           // fetch_ns at the first record
   };
   static void add_faults(const Stream& stream, const Record& record, Use& use);
-  static void add_interpreter_lock(const Stream& stream, const Record& record, Use& use);
+  static void add_interpreter_lock(const Record& record, const ClockMap& clock, Use& use);
   static void add_footprint(const Record& record, Use& use);
 
   std::unordered_map<const Process*, Use> uses_;
