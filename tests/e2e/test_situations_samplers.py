@@ -1,0 +1,9 @@
+"""Samplers that work in training's process, and samples that are fetched one by one."""
+import pytest
+
+import situations
+
+
+@pytest.mark.parametrize("name", ["drawn_at_epochs_start"])
+def test_samplers(name, tracer):
+    situations.is_told(tracer, "sampler", name)
