@@ -1,0 +1,27 @@
+"""Runs the situations of tests/programs/situations, and looks at what their reports name as the cause.
+
+Only situations whose reports were right in all of several runs, beside other programs, are in the tests.
+"""
+import harness
+
+
+def traced(tracer, kind, name, variant):
+    """The verdict on a situation."""
+    outcome, trace = tracer.trace(harness.program(f"situations/{kind}", name, variant))
+    assert outcome.code == 0, outcome.stderr.decode()
+    return trace.report["verdict"]
+
+
+def causes(verdict):
+    """All causes that hold, the first one first."""
+    return [judged["cause"] for judged in verdict["causes"]]
+
+
+def is_told(tracer, cause, name, kind=None):
+    """The cause is named first, with what it rests on; without the cause nothing of it is said."""
+    kind = kind or cause
+    bad = traced(tracer, kind, name, "bad")
+    assert bad["cause"] == cause, bad
+    assert bad["evidence"], bad
+    fix = traced(tracer, kind, name, "fix")
+    assert cause not in causes(fix), fix

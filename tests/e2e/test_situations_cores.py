@@ -1,0 +1,14 @@
+"""Threads, workers and other programs that want more cores than there are."""
+import pytest
+
+import situations
+
+
+@pytest.mark.parametrize("name", ["pool_of_torch"])
+def test_pools_of_threads(name, tracer):
+    situations.is_told(tracer, "threads", name)
+
+
+@pytest.mark.parametrize("name", ["photographs"])
+def test_more_workers_than_cores(name, tracer):
+    situations.is_told(tracer, "oversubscribed", name)
