@@ -100,9 +100,10 @@ TryCommand try_command(const Trace& trace, const Answer& answer) {
   command.line += fmt::format("LOTUS_TRY=\"{}\" LD_PRELOAD={} {}", command.settings, quoted(library()),
                               process->arguments);
   const Range& range = answer.prediction.images_per_s;
-  command.about = fmt::format("{} images/s [{}, {}] are predicted; {} were recorded",
-                              human_rate(answer.prediction.achieved.images_per_s()), human_rate(range.low),
-                              human_rate(range.high), human_rate(recording.achieved.images_per_s()));
+  command.about = fmt::format("{} {}/s [{}, {}] are predicted; {} were recorded",
+                              human_rate(answer.prediction.achieved.images_per_s()), recording.unit,
+                              human_rate(range.low), human_rate(range.high),
+                              human_rate(recording.achieved.images_per_s()));
   if (may_lack_quotes(process->arguments)) command.about += "; quotes of the command line are not recorded";
   if (process->arguments.size() >= kMostArguments) command.about += "; the command line is cut off";
   return command;

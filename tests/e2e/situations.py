@@ -25,3 +25,20 @@ def is_told(tracer, cause, name, kind=None):
     assert bad["evidence"], bad
     fix = traced(tracer, kind, name, "fix")
     assert cause not in causes(fix), fix
+
+
+def larger_first(tracer, larger, smaller, name):
+    """Of two causes the larger one is told first; once it is mended, the smaller one."""
+    bad = traced(tracer, "several", name, "bad")
+    assert bad["cause"] == larger, bad
+    assert bad["evidence"], bad
+    fix = traced(tracer, "several", name, "fix")
+    assert fix["cause"] == smaller, fix
+    assert larger not in causes(fix), fix
+
+
+def is_healthy(tracer, name):
+    """Nothing is advised in the loader."""
+    verdict = traced(tracer, "healthy", name, "fix")
+    assert verdict["cause"] in ("training", "balanced"), verdict
+    assert {advice["action"] for advice in verdict["advice"]} <= {"none", "train_step"}, verdict

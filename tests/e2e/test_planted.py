@@ -10,7 +10,7 @@ CAUSES = {
     "op": ("op", "Noise"),
     "workers": ("workers", "too few workers"),
     "slow_worker": ("slow_worker", "worker 1"),
-    "training": ("train_step", "training is the limit"),
+    "training": ("train_step", "nothing is to be gained"),
     "balanced": ("none", "nothing to gain"),
     "startup": ("persistent", "persistent_workers=True"),
 }

@@ -4,6 +4,11 @@ import pytest
 import situations
 
 
-@pytest.mark.parametrize("name", ["one_worker"])
+@pytest.mark.parametrize("name", ["one_worker", "no_workers"])
 def test_too_few_workers(name, tracer):
     situations.is_told(tracer, "workers", name)
+
+
+@pytest.mark.parametrize("name", ["long_videos", "bursts"])
+def test_uneven_batches(name, tracer):
+    situations.is_told(tracer, "uneven", name)

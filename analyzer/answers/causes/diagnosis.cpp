@@ -73,8 +73,9 @@ Advice advice_of(const Case& c, const Trial& trial) {
       less ? fmt::format("cut the wait from {} to {}:", human_percent(now.waited_percent()),
                          human_percent(then.waited_percent()))
            : std::string("give");
-  advice.message = fmt::format("{} would {} {} instead of {} images/s", trial.change, wait,
-                               human_rate(then.images_per_s()), human_rate(now.images_per_s()));
+  advice.message =
+      fmt::format("{} would {} {} instead of {} {}/s", trial.change, wait, human_rate(then.images_per_s()),
+                  human_rate(now.images_per_s()), trials.recording().unit);
   return advice;
 }
 

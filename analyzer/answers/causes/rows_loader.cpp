@@ -200,14 +200,19 @@ Judgement judge_workers(const Case& c) {
 }
 
 // Batches that go through shared memory instead of the pipe gain, or batches that are received at no cost.
-// What getting any batch from a queue costs (kAnyBatch) is no cause.
+// What getting any batch from a queue costs (kAnyBatch) is no cause. Where threads wait for cores, so does
+// the one that receives, and what it takes says nothing about the batch.
 Judgement judge_transfer(const Case& c) {
   constexpr double kAnyBatch = 2e6;  // ns
+  constexpr double kBusy = 25;       // percent of the time of fetches that is waiting for a core
   if (!c.trials()) return ruled_out("too few batches to tell what moving them costs");
   const double pipe = c.trials()->mean_of(&RecordedBatch::pipe);
   const double receive = c.trials()->mean_of(&RecordedBatch::receive);
   const bool piped = c.trials()->through_pipe();
   const double gain = c.trials()->gain("transfer");
+  if (!piped && c.core_wait_percent() >= kBusy)
+    return ruled_out(
+        "the machine is busy, so what receiving a batch takes cannot be told from waiting for a core");
   Judgement out;
   out.holds = gain >= c.trials()->worthwhile() && (piped || receive >= kAnyBatch);
   out.explains = saved_by(gain);

@@ -32,8 +32,8 @@ Judgement judge_threads(const Case& c) {
   const std::uint64_t most = recorded > 0 ? recorded : cpu.most_threads + 1;
   const auto threads = static_cast<double>(most * c.workers());
   const auto cores = static_cast<double>(c.findings().cores);
-  // Fewer cores than these are not what they wait for: others use the machine, or they sleep.
-  constexpr double kLeastUsed = 0.75;
+  // Where they use fewer, they do not wait for each other: others use the machine, or they sleep.
+  constexpr double kLeastUsed = 0.5;  // of the cores
   const auto at_once = c.findings().facts.threads.at_once();
   const bool use_all = !at_once || *at_once * static_cast<double>(c.workers()) >= kLeastUsed * cores;
   Judgement out;
@@ -79,8 +79,9 @@ Judgement judge_oversubscribed(const Case& c) {
   return out;
 }
 
-// While a batch is made, half a thread and more waits for the interpreter's lock, on average, and the process
-// computes on hardly more than one core. Threads that read, sleep or compute in C release it and do not wait.
+// While a batch is made, half a thread and more waits for the interpreter's lock, on average, and not for the
+// thread that pickles the batch before; and the process computes on hardly more than one core. Threads that
+// read, sleep or compute in C release it and do not wait.
 Judgement judge_gil(const Case& c) {
   constexpr double kLeastWaiting = 0.5;
   constexpr double kOneCore = 1.3;

@@ -52,7 +52,7 @@ Judgement judge_training(const Case& c) {
   out.evidence = waiting(c);
   out.holds = !c.waits() && (c.trials() ? gain_of_instant_step(c) >= kFedFaster
                                         : c.waited_percent() <= kComputeBoundPercent);
-  out.words = out.holds ? "training is the limit, nothing is to be gained in the loader"
+  out.words = out.holds ? "nothing is to be gained in the loader"
               : c.waits()
                   ? fmt::format("training waited for {} of its loop", human_percent(c.waited_percent()))
                   : "its input could not feed a faster one";
@@ -63,9 +63,7 @@ Judgement judge_training(const Case& c) {
 Judgement judge_balanced(const Case& c) {
   if (c.waits())
     return ruled_out(fmt::format("training waited for {} of its loop", human_percent(c.waited_percent())));
-  return {.holds = true,
-          .words = "loader and training keep pace with each other: there is nothing to gain",
-          .evidence = waiting(c)};
+  return {.holds = true, .words = "there is nothing to gain in the loader", .evidence = waiting(c)};
 }
 
 Judgement judge_unknown(const Case& c) {

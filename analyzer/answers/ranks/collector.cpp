@@ -7,6 +7,7 @@ namespace lotus::analyzer {
 void RankCollector::begin(const Trace& trace) {
   trace_ = &trace;
   findings_.files.push_back(trace.source.path());
+  findings_.unit = trace.catalog.sample_unit();
 }
 
 RankFinding* RankCollector::finding_of(const Process& process) {

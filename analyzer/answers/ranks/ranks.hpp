@@ -57,6 +57,7 @@ struct Straggler {
 
 struct RankFindings {
   std::vector<std::string> files;
+  const char* unit = "samples";    // what loaders give: Catalog::sample_unit(), of the last trace
   std::uint64_t world = 0;         // ranks of the run; the traces may lack some
   std::vector<RankFinding> ranks;  // by number
 };

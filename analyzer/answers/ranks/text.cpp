@@ -24,7 +24,7 @@ std::string ranks_table(const RankFindings& findings, const Terminal& terminal) 
                {.title = "pid", .importance = 6},
                {.title = "workers started", .importance = 4},
                {.title = "batches", .importance = 3},
-               {"images/s"},
+               {fmt::format("{}/s", findings.unit)},
                {.title = "batch (T1)", .importance = 1},
                {.title = "wait (T2)", .importance = 2},
                {"step"},

@@ -97,10 +97,10 @@ void add_changes(Table& table, const Answer& answer) {
 std::string closing(const Answer& answer) {
   const Replay& replay = answer.replay;
   return fmt::format(
-      "Replayed with the recorded settings, the model is off by {:+.1f} % in images/s and {:+.1f} points in "
+      "Replayed with the recorded settings, the model is off by {:+.1f} % in {}/s and {:+.1f} points in "
       "the share waited; differences below that say nothing. [ ]: 90 % of {} replicas with resampled "
       "batches, widened by that error.",
-      replay.rate_error_percent(), replay.waited_error(), Replay::kReplicas);
+      replay.rate_error_percent(), replay.recording().unit, replay.waited_error(), Replay::kReplicas);
 }
 
 Json settings_json(const Settings& s) {
@@ -147,7 +147,7 @@ std::string answer_text(const Answer& answer, const Terminal& terminal) {
                {.right = false, .importance = 2, .style = Style::dim}});
   add_settings(table, answer);
   add_changes(table, answer);
-  table.add({"images/s", human_rate(now.images_per_s()), human_rate(again.images_per_s()),
+  table.add({recording.unit + "/s", human_rate(now.images_per_s()), human_rate(again.images_per_s()),
              human_rate(then.achieved.images_per_s()), interval(then.images_per_s, human_rate)});
   table.add({"waited", human_percent(now.waited_percent()), human_percent(again.waited_percent()),
              human_percent(then.achieved.waited_percent()), interval(then.waited_percent, human_percent)});
@@ -172,6 +172,7 @@ Json answer_json(const Answer& answer) {
   json["loader"] = {
       {"pid", recording.pid}, {"id", recording.loader.id}, {"dataset", recording.loader.dataset}};
   json["batches"] = recording.batches;
+  json["unit"] = recording.unit;
   json["recorded"] = achieved_json(settings, recording.achieved, epochs);
   Json replayed = achieved_json(settings, replay.replayed().achieved, epochs);
   replayed["images_per_s_error_percent"] = replay.rate_error_percent();

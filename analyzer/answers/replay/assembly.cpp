@@ -252,6 +252,7 @@ Recording recording_of(const Trace& trace, const Process& training, const Loader
   recording.file = trace.source.path();
   recording.pid = training.pid;
   recording.torch = training.torch;
+  recording.unit = trace.catalog.sample_unit();
   recording.loader = loader;
   recording.cores = static_cast<double>(training.cores);
   recording.ops = ops;

@@ -84,11 +84,14 @@ struct GarbageFinding {
 struct InterpreterLockFinding {
   bool known = false;
   double waited = 0;      // by all threads of these processes, …
+  double sending = 0;     // other threads of theirs pickled batches, and may have held it, …
   double fetch_wall = 0;  // … and the fetches in that time
 
-  // How many threads of a process waited for it at once while it made a batch, on average.
+  // How many threads of a process waited for it at once while it made a batch, on average; not for the
+  // sending one.
   std::optional<double> at_once() const {
-    return known && fetch_wall > 0 ? std::optional(waited / fetch_wall) : std::nullopt;
+    return known && fetch_wall > 0 ? std::optional(std::max(0.0, waited - sending) / fetch_wall)
+                                   : std::nullopt;
   }
 };
 

@@ -7,10 +7,12 @@
 namespace lotus::analyzer {
 
 void FactsCollector::on_span(const Span& span) {
+  const auto ns = static_cast<double>(trace_->clock.between(span.data.start, span.end));
+  if (span.kind() == Kind::serialize && span.ended != Ended::lost) use_.on_serialize(span, ns);
   if (span.kind() == Kind::indices) on_indices(span);
   if (span.kind() == Kind::next) dataset_calls_.on_next(span);
   if (span.kind() == Kind::fetch && span.fetched() == Fetched::made && span.ended != Ended::lost)
-    use_.on_fetch(span, static_cast<double>(trace_->clock.between(span.data.start, span.end)));
+    use_.on_fetch(span, ns);
 }
 
 void FactsCollector::on_indices(const Span& span) {

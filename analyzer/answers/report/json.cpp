@@ -93,6 +93,7 @@ void add_diagnosis(Json& json, const Findings& findings, const Diagnosis& diagno
   json["advice"] = Json::array();
   for (const auto& advice : diagnosis.advice) json["advice"].push_back(advice_json(advice));
   if (!diagnosis.error) return;
+  json["unit"] = findings.recordings.front().unit;
   json["images_per_s"] = findings.recordings.front().achieved.images_per_s();
   json["waited_percent_of_loader"] = findings.recordings.front().achieved.waited_percent();
   json["model_error"] = {{"images_per_s_percent", diagnosis.error->rate_percent},

@@ -112,6 +112,7 @@ void ProcessUseCollector::fold(Facts& facts) {
     if (use.has_lock) {
       facts.interpreter_lock.known = true;
       facts.interpreter_lock.waited += use.lock_last - use.lock_first;
+      facts.interpreter_lock.sending += use.serialize_ns;
       // To the last batch: no record is made where nobody waited.
       facts.interpreter_lock.fetch_wall += use.fetch_ns - use.lock_fetch_first;
     }

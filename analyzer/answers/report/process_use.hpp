@@ -13,6 +13,8 @@ namespace lotus::analyzer {
 class ProcessUseCollector {
  public:
   void on_fetch(const Span& span, double ns);
+  // A thread of the process sends a batch, and may hold the interpreter's lock meanwhile.
+  void on_serialize(const Span& span, double ns) { uses_[span.stream.process].serialize_ns += ns; }
   void on_point(const Stream& stream, const Record& record, const ClockMap& clock);
   // Sums up what was seen of the processes of one trace.
   void fold(Facts& facts);
@@ -35,7 +37,8 @@ class ProcessUseCollector {
     double fetch_ns = 0;  // of all batches so far
     bool has_lock = false;
     double lock_first = 0, lock_last = 0;  // waited for it, ns
-    double lock_fetch_first = 0;           // fetch_ns at the first record
+    double serialize_ns = 0;
+    double lock_fetch_first = 0;  // fetch_ns at the first record
   };
   static void add_faults(const Stream& stream, const Record& record, Use& use);
   static void add_interpreter_lock(const Record& record, const ClockMap& clock, Use& use);

@@ -80,7 +80,7 @@ std::optional<TrialOutcome> outcome_of(const std::string& settings, const std::v
   const Recording& before = former.front();
   const Recording* after = same_loader(before, tried);
   if (after == nullptr || before.achieved.time <= 0 || after->achieved.time <= 0) return std::nullopt;
-  TrialOutcome outcome{before.file, before.achieved, after->achieved, std::nullopt, ""};
+  TrialOutcome outcome{before.file, before.unit, before.achieved, after->achieved, std::nullopt, ""};
   const std::optional<Question> question = question_of(settings);
   if (!question)
     outcome.why_not = "the replay does not know what threads do";

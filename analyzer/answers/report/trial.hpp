@@ -13,6 +13,7 @@ namespace lotus::analyzer {
 // came.
 struct TrialOutcome {
   std::string file;  // of the former run
+  std::string unit;  // Recording::unit
   Achieved before, came;
   std::optional<Prediction> predicted;
   std::string why_not;  // there is no prediction: the reason

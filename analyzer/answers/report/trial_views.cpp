@@ -13,7 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string rate(const Achieved& achieved) { return human_rate(achieved.images_per_s()) + " images/s"; }
+std::string rate(const TrialOutcome& outcome, const Achieved& achieved) {
+  return fmt::format("{} {}/s", human_rate(achieved.images_per_s()), outcome.unit);
+}
 
 std::string predicted_text(const TrialOutcome& outcome) {
   if (!outcome.predicted) return "what to expect was not known: " + outcome.why_not;
@@ -27,8 +29,8 @@ std::string predicted_text(const TrialOutcome& outcome) {
 }
 
 std::string outcome_text(const TrialOutcome& outcome) {
-  return fmt::format("Without it ({}): {}, now {}; {}.", escaped(outcome.file), rate(outcome.before),
-                     rate(outcome.came), predicted_text(outcome));
+  return fmt::format("Without it ({}): {}, now {}; {}.", escaped(outcome.file), rate(outcome, outcome.before),
+                     rate(outcome, outcome.came), predicted_text(outcome));
 }
 
 std::string tried_text(const Tried& tried) {

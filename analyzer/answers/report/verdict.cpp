@@ -32,19 +32,28 @@ std::string about_unseen(const Findings& findings) {
                      findings.quality.truncated ? ", perhaps not yet" : "");
 }
 
+// The loops are not all of training's time: iterators are made and started before.
+std::string about_starting(const Findings& findings) {
+  constexpr double kToldShare = 0.1;
+  double starting = 0;
+  for (const Recording& recording : findings.recordings)
+    starting += std::max(0.0, recording.achieved.time - recording.achieved.loop);
+  if (starting < kToldShare * (findings.loop + starting)) return {};
+  return fmt::format(", and another {} until iterators had started", human_time(starting));
+}
+
 std::string head(const Findings& findings, const Verdict& verdict) {
-  const std::string share = human_percent(*verdict.waited_percent);
-  const std::string times = fmt::format("({} of {})", human_time(findings.next), human_time(findings.loop));
-  switch (verdict.bound) {
-    case Bound::input:
-      return fmt::format("Training is input-bound: it waited for data {} of the time {}", share, times);
-    case Bound::compute:
-      return fmt::format("Training is the limit, not its input: it waited for data only {} of the time {}",
-                         share, times);
-    default:
-      return fmt::format("Training and its input are about balanced: it waited for data {} of the time {}",
-                         share, times);
-  }
+  const std::string waited =
+      fmt::format("it waited for data {}{} of the time ({} of {})",
+                  verdict.bound == Bound::compute ? "only " : "", human_percent(*verdict.waited_percent),
+                  human_time(findings.next), human_time(findings.loop)) +
+      about_starting(findings);
+  const Cause cause = verdict.diagnosis.cause();
+  if (verdict.bound == Bound::input) return "Training is input-bound: " + waited;
+  if (cause == Cause::training) return "Training is the limit, not its input: " + waited;
+  if (cause == Cause::balanced || cause == Cause::unknown)
+    return "Training and its input are about balanced: " + waited;
+  return "Training hardly waits for its input: " + waited;
 }
 
 // Native code that __getitem__ calls itself is no operation; it may still be most of the work.

@@ -22,13 +22,13 @@ std::string other_causes_text(const Diagnosis& diagnosis, const Terminal& termin
   return text;
 }
 
-std::string note_of(const Diagnosis& diagnosis) {
+std::string note_of(const Diagnosis& diagnosis, const std::string& unit) {
   const bool none = std::all_of(diagnosis.advice.begin(), diagnosis.advice.end(),
                                 [](const Advice& advice) { return advice.action == "none"; });
   return fmt::format(
-      "{}The replay of the run as recorded is off by {:+.1f} % in images/s, {:+.1f} points in the share "
+      "{}The replay of the run as recorded is off by {:+.1f} % in {}/s, {:+.1f} points in the share "
       "waited; try other changes with `lotus-analyze whatif`.",
-      none ? "No change gains enough to be told. " : "", diagnosis.error->rate_percent,
+      none ? "No change gains enough to be told. " : "", diagnosis.error->rate_percent, unit,
       diagnosis.error->waited_points);
 }
 
@@ -38,7 +38,7 @@ std::string advice_text(const Findings& findings, const Diagnosis& diagnosis, co
   if (!diagnosis.error) return other_causes_text(diagnosis, terminal);
   const Achieved& now = findings.recordings.front().achieved;
   Table table({{.right = false, .flexible = true, .narrowest = 34},
-               {"images/s"},
+               {findings.recordings.front().unit + "/s"},
                {.right = false, .importance = 1, .style = Style::dim},
                {"waited"},
                {.right = false, .importance = 2, .style = Style::dim}});
@@ -53,7 +53,7 @@ std::string advice_text(const Findings& findings, const Diagnosis& diagnosis, co
                            human_percent(then.waited_percent.high))});
   }
   return table.text(terminal) + other_causes_text(diagnosis, terminal) + "  " +
-         wrapped(note_of(diagnosis), terminal.width - 2, 2) + "\n";
+         wrapped(note_of(diagnosis, findings.recordings.front().unit), terminal.width - 2, 2) + "\n";
 }
 
 }  // namespace lotus::analyzer

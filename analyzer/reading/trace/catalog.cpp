@@ -246,6 +246,32 @@ const Catalog::Link* Catalog::nearest_link(const Process& process) const {
   return distance(before->ticks, born) <= distance(after->ticks, born) ? &*before : &*after;
 }
 
+namespace {
+
+// Parts of the file names of libraries that decode and change images.
+constexpr std::string_view kImageLibraries[] = {"libjpeg", "libturbojpeg", "libwebp", "_imaging", "cv2"};
+// Parts of the paths of Python code that does.
+constexpr std::string_view kImageCode[] = {"/PIL/", "/cv2/", "/torchvision/", "/albumentations/", "/kornia/"};
+
+template <std::size_t N>
+bool has_any(std::string_view text, const std::string_view (&parts)[N]) {
+  return std::any_of(std::begin(parts), std::end(parts),
+                     [&](std::string_view part) { return text.find(part) != text.npos; });
+}
+
+}  // namespace
+
+const char* Catalog::sample_unit() const {
+  const bool of_code = std::any_of(ops_.begin(), ops_.end(),
+                                   [](const auto& op) { return has_any(op.second->file, kImageCode); });
+  const bool called = std::any_of(processes_.begin(), processes_.end(), [](const auto& process) {
+    const auto& hooks = process.second->hooks;
+    return std::any_of(hooks.begin(), hooks.end(),
+                       [](const auto& hook) { return has_any(hook.second.library, kImageLibraries); });
+  });
+  return of_code || called ? "images" : "samples";
+}
+
 void Catalog::link_workers() {
   for (auto& [pid, links] : links_)
     std::stable_sort(links.begin(), links.end(),

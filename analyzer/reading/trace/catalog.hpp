@@ -190,6 +190,10 @@ class Catalog {
   // Worker processes that have begun, but the file ends before their first record.
   std::uint64_t missing_workers() const;
 
+  // What the samples of the trace are, as far as it tells: "images" where a library for images was called or
+  // an operation is one of it, else "samples".
+  const char* sample_unit() const;
+
   const std::map<std::uint32_t, std::unique_ptr<Process>>& processes() const { return processes_; }
 
  private:

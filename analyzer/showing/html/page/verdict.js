@@ -47,7 +47,7 @@ function comparison(verdict, advice) {
           advice.waited_percent_interval),
       el('p.how', {style: {fontSize: '12.5px'}},
          `Predicted by replaying the recorded batches: ${rateText(advice.images_per_s_interval[0])} to ${
-             rateText(advice.images_per_s_interval[1])} images per second with 90 % confidence, the replay's own error included.`));
+             rateText(advice.images_per_s_interval[1])} ${verdict.unit} per second with 90 % confidence, the replay's own error included.`));
 }
 
 function firstChange(verdict) {
@@ -55,7 +55,7 @@ function firstChange(verdict) {
   const nothing = !advice || advice.action === 'none';
   const say = !advice ? 'Too little was recorded to replay the run: trace some more batches of training.' :
                         upperFirst(advice.message) + '.';
-  const gainText = a => ` +${percentText(a.gain_percent)} images per second.`;
+  const gainText = a => ` +${percentText(a.gain_percent)} ${verdict.unit} per second.`;
   const more = others.filter(other => other.action !== 'none')
                    .map(other => el('li', upperFirst(other.message) + '.', el('b', gainText(other))));
   const gain = !nothing && advice.gain_percent > 0 ?
@@ -73,7 +73,7 @@ function firstChange(verdict) {
           el('div.compare',
              el('p.how',
                 nothing && advice ?
-                    'The replay found no change to the loader that gains more than 5 % in images per second.' :
+                    `The replay found no change to the loader that gains more than 5 % in ${verdict.unit} per second.` :
                     'Without a replay there is no prediction.')) :
           comparison(verdict, advice));
 }
@@ -97,7 +97,7 @@ function fourNumbers() {
   return el(
       'div.numbers',
       number(
-          'rate', 'Images per second', rateText(verdict.images_per_s), '',
+          'rate', upperFirst(`${verdict.unit ?? 'samples'} per second`), rateText(verdict.images_per_s), '',
           verdict.images_per_s == null ? 'too few batches to tell' : 'while training ran'),
       number(
           'waited', 'Waited for data', percentText(verdict.waited_percent), '',
