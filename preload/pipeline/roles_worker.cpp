@@ -135,7 +135,7 @@ py::Object* fetch(Call& call) {
   leave(span, how_left(result));
   if (span.generation == process.generation && python_thread.context == nullptr) {
     tell_calls_outside();
-    tell_process_facts();
+    if (result != nullptr) tell_process_facts();  // with an exception pending nothing may be asked of Python
     if (Thread* thread = current_thread()) end_batch(*thread);
   }
   return result;
