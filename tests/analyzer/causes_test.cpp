@@ -263,6 +263,31 @@ TEST_CASE("batching: many samples that take no time by themselves") {
   CHECK_FALSE(judged(judge_batching, run).holds);
 }
 
+TEST_CASE("page_cache: the first epoch reads from storage, and waits for it") {
+  Run run;
+  LoaderFinding& loader = run.findings.loaders.front();
+  loader.first_epoch = {10, 10, 10 * 60e6, 10 * 50e6, 512e6, 8e8, 9e8};
+  loader.later_epochs = {40, 40, 40 * 8e6, 0, 0, 1e8, 5e8};
+  loader.loop = 14e8;
+  CHECK(judged(judge_page_cache, run).holds);
+  CHECK(judged(judge_page_cache, run).words.find("epoch 0: 60.0 ms a batch, later 8.00 ms") !=
+        std::string::npos);
+  CHECK(diagnosis_of(Case(run.findings)).cause() == Cause::page_cache);
+  CHECK(diagnosis_of(Case(run.findings)).advice.size() == 1);  // no prediction from a mean of both
+  loader.later_epochs.read = 512e6;                            // a quarter of it for each batch
+  CHECK(judged(judge_page_cache, run).holds);
+  loader.later_epochs.read = 4 * 512e6;
+  CHECK_FALSE(judged(judge_page_cache, run).holds);
+  loader.later_epochs.read = std::nullopt;
+  CHECK_FALSE(judged(judge_page_cache, run).holds);
+  loader.later_epochs.read = 0;
+  loader.first_epoch.idle = 0;  // it computed, as what a dataset keeps for later
+  CHECK_FALSE(judged(judge_page_cache, run).holds);
+  loader.first_epoch.idle = 10 * 50e6;
+  loader.loop = 1000e8;  // many later epochs
+  CHECK_FALSE(judged(judge_page_cache, run).holds);
+}
+
 TEST_CASE("oversubscribed, or crowded by others") {
   Run run;
   Findings& f = run.findings;

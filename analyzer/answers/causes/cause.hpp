@@ -16,6 +16,7 @@ enum class Cause : std::uint8_t {
   suspended,
   iterators,
   sampler,
+  page_cache,
   startup,
   idle_workers,
   threads,

@@ -27,6 +27,7 @@ Judgement judge_crowded(const Case& c);
 Judgement judge_suspended(const Case& c);
 
 // rows_making.cpp: the making of batches.
+Judgement judge_page_cache(const Case& c);
 Judgement judge_storage(const Case& c);
 Judgement judge_op(const Case& c);
 Judgement judge_own_code(const Case& c);

@@ -34,11 +34,84 @@ Judgement judge_by_share(const Case& c, double share, const std::string& what) {
 
 }  // namespace
 
+namespace {
+
+// Neither computing nor waiting for a core: from this share of a fetch on, what it reads may be why.
+constexpr double kIdleOfFetch = 0.4;
+
+// Whether the first epoch read from storage what later ones had from the page cache, and took clearly longer
+// for it. Four batches of each are the least that means are formed of; 1 MiB is more than a program's own
+// modules; a quarter may be what the cache had dropped again. A quarter of the difference is idle: scattered
+// reads from a virtual disk were measured to compute for half of it, and what a dataset computes once and
+// keeps for later epochs hardly waits at all.
+bool reads_once(const LoaderFinding& loader) {
+  constexpr std::uint64_t kFewestBatches = 4;
+  constexpr double kLeastRead = 1024 * 1024.0;
+  constexpr double kReadsMore = 4;
+  constexpr double kTakesLonger = 1.5;
+  constexpr double kIdle = 0.25;
+  const EpochsFinding& first = loader.first_epoch;
+  const EpochsFinding& later = loader.later_epochs;
+  if (first.measured < kFewestBatches || later.measured < kFewestBatches || !first.read || !later.read)
+    return false;
+  const double longer = *first.mean_fetch() - *later.mean_fetch();
+  return *first.read >= kLeastRead && *first.mean_read() >= kReadsMore * *later.mean_read() &&
+         *first.mean_fetch() >= kTakesLonger * *later.mean_fetch() &&
+         *first.mean_idle() - *later.mean_idle() >= kIdle * longer;
+}
+
+std::string why_not_once(const LoaderFinding& loader) {
+  const EpochsFinding& first = loader.first_epoch;
+  const EpochsFinding& later = loader.later_epochs;
+  if (!first.read || !later.read) return "what was read from storage was not recorded";
+  if (later.batches == 0) return "there is one epoch only: whether a second one is quicker is not known";
+  return fmt::format("{} were read from storage in first epochs and {} in later ones, a batch took {} and {}",
+                     human_bytes(*first.read), human_bytes(*later.read),
+                     human_time(first.mean_fetch().value_or(0)), human_time(later.mean_fetch().value_or(0)));
+}
+
+}  // namespace
+
+// The first epoch waits for the disk, the later ones do not, and a tenth of training's time is due to that:
+// means over the run are those of neither. What training waits for in later epochs it would wait for anyway.
+Judgement judge_page_cache(const Case& c) {
+  constexpr double kLeastExplained = 10;  // percent
+  const LoaderFinding* loader = c.loader();
+  if (loader == nullptr) return ruled_out("there is no loader");
+  if (!reads_once(*loader)) return ruled_out(why_not_once(*loader));
+  const EpochsFinding& first = loader->first_epoch;
+  const EpochsFinding& later = loader->later_epochs;
+  const double anyway = static_cast<double>(first.batches) * later.mean_waited().value_or(0);
+  Judgement out;
+  out.explains = loader->loop > 0 ? 100 * std::max(0.0, first.waited - anyway) / loader->loop : 0;
+  out.holds = c.waits() && out.explains >= kLeastExplained;
+  out.words =
+      fmt::format("{}: epoch 0: {} a batch, later {}; {} were read from storage in it, {} later",
+                  out.holds ? "the first epoch waits for the disk, later ones read from the page cache"
+                            : "the first epoch is slower, but little of training's time",
+                  human_time(*first.mean_fetch()), human_time(*later.mean_fetch()), human_bytes(*first.read),
+                  human_bytes(*later.read));
+  out.evidence = {
+      {"mean time to make a batch of the first epoch", *first.mean_fetch() / kNsPerMs, "ms"},
+      {"of a later epoch", *later.mean_fetch() / kNsPerMs, "ms"},
+      {"neither computing nor waiting for a core, in the first epoch", *first.mean_idle() / kNsPerMs, "ms"},
+      {"in a later one", *later.mean_idle() / kNsPerMs, "ms"},
+      {"read from storage in the first epoch", *first.read, "bytes"},
+      {"in later ones", *later.read, "bytes"},
+      {"training waited in the first epoch", first.waited / kNsPerS, "s"},
+      {"in later ones", later.waited / kNsPerS, "s"}};
+  return out;
+}
+
 // A Loader reads and does not compute for 40 % of the fetches' time, and a reading that takes none gains.
 Judgement judge_storage(const Case& c) {
   if (!c.trials()) return ruled_out("too few batches to tell");
   const FetchPart& reading = c.trials()->reading();
   if (reading.name.empty()) return ruled_out("no Loader waits for files in 40 % of the time of fetches");
+  const LoaderFinding& loader = *c.loader();
+  if (reads_once(loader) &&
+      *loader.later_epochs.mean_idle() < kIdleOfFetch * *loader.later_epochs.mean_fetch())
+    return ruled_out("only the first epoch waits for storage");
   Judgement out;
   out.holds = c.trials()->worthwhile("storage");
   out.explains = saved_by(c.trials()->gain("storage"));

@@ -14,6 +14,9 @@ constexpr CauseRow kRows[] = {
      "keep one iterator, and take the next batch from it"},
     {Cause::sampler, "sampler", Place::ranked, judge_sampler, "sampler",
      "draw many indices at once, before the epoch, or in the workers"},
+    {Cause::page_cache, "page_cache", Place::ranked, judge_page_cache, nullptr,
+     "a long training is like the later epochs; for a quick first one, a local disk, or fewer and larger "
+     "files, or read them once before"},
     {Cause::startup, "startup", Place::ranked, judge_startup, "persistent",
      "make workers start quicker: less to import, less to copy to them"},
     {Cause::idle_workers, "idle_workers", Place::ranked, judge_idle_workers, nullptr,

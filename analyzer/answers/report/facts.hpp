@@ -71,6 +71,29 @@ struct FaultsFinding {
   double read_first = 0, read_later = 0;
 };
 
+// The batches of a loader's first epoch, or of all later ones. Times in ns, sums.
+struct EpochsFinding {
+  std::uint64_t batches = 0;
+  // Without the first batch of each process, which also imports modules and opens files:
+  std::uint64_t measured = 0;
+  double fetch = 0;
+  double idle = 0;  // of `fetch`: neither computing nor waiting for a core, as far as that was measured
+  // Bytes read from storage, not from the page cache; none: not known.
+  std::optional<double> read{};
+  double waited = 0;  // by training, inside next()
+  double loop = 0;    // from the first next() of an epoch to the end of its last
+
+  std::optional<double> mean_fetch() const { return each(fetch, measured); }
+  std::optional<double> mean_idle() const { return each(idle, measured); }
+  std::optional<double> mean_waited() const { return each(waited, batches); }
+  std::optional<double> mean_read() const { return read ? each(*read, batches) : std::nullopt; }
+
+ private:
+  static std::optional<double> each(double sum, std::uint64_t count) {
+    return count > 0 ? std::optional(sum / static_cast<double>(count)) : std::nullopt;
+  }
+};
+
 // Garbage collections in processes that make batches.
 struct GarbageFinding {
   bool known = false;

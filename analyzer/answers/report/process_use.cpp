@@ -5,20 +5,24 @@
 namespace lotus::analyzer {
 namespace {
 
-bool is_of_later_epoch(const Span& fetch) {
+std::pair<const Process*, std::uint64_t> iterator_of(const Span& fetch) {
   const Process& process = *fetch.stream.process;
-  const std::uint64_t reset = field<Kind::fetch, "reset">(fetch.data);
-  if (process.worker_of)
-    return process.worker_of->training->epoch_number_of(process.worker_of->iterator, reset) > 0;
-  return process.epoch_number_of(field<Kind::fetch, "iterator">(fetch.data), reset) > 0;
+  if (process.worker_of) return {process.worker_of->training, process.worker_of->iterator};
+  return {&process, field<Kind::fetch, "iterator">(fetch.data)};
 }
 
 }  // namespace
+
+bool is_of_later_epoch(const Span& fetch) {
+  const auto [training, iterator] = iterator_of(fetch);
+  return training->epoch_number_of(iterator, field<Kind::fetch, "reset">(fetch.data)) > 0;
+}
 
 void ProcessUseCollector::on_fetch(const Span& span, double ns) {
   Use& use = uses_[span.stream.process];
   ++use.batches;
   use.later_epoch = is_of_later_epoch(span);
+  use.iterator = iterator_of(span);
   const OpenSpan& data = span.data;
   if (!data.has_cpu || data.process_cpu_before == kUnknown) return;
   if (data.process_cpu_after <= data.process_cpu_before) return;  // the second look is missing
@@ -41,6 +45,10 @@ void ProcessUseCollector::add_faults(const Stream& stream, const Record& record,
   }
   const double more = read > use.read ? static_cast<double>(read - use.read) : 0;
   (use.later_epoch ? use.read_later : use.read_first) += more;
+  if (use.iterator.first != nullptr) {
+    Reads& reads = reads_[use.iterator];
+    (use.later_epoch ? reads.later : reads.first) += more;
+  }
   use.read = read;
   use.minor = minor;
   use.major = field<Kind::faults, "major">(record);
@@ -113,6 +121,7 @@ void ProcessUseCollector::fold(Facts& facts) {
   facts.threads.process_cpu += threads_.process_cpu;
   threads_ = {};
   uses_.clear();
+  reads_.clear();
 }
 
 }  // namespace lotus::analyzer

@@ -2,25 +2,38 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "answers/report/facts.hpp"
 #include "reading/model/visitor.hpp"
 
 namespace lotus::analyzer {
 
+// Whether this span of kind `fetch` makes a batch of a later epoch than its loader's first.
+bool is_of_later_epoch(const Span& fetch);
+
 class ProcessUseCollector {
  public:
+  // Bytes read from storage for the loader of an iterator, by epoch in which that was seen.
+  struct Reads {
+    double first = 0, later = 0;
+  };
+  using ReadsByIterator = std::map<std::pair<const Process*, std::uint64_t>, Reads>;  // training, iterator
+
   void on_fetch(const Span& span, double ns);
   void on_point(const Stream& stream, const Record& record);
   // Sums up what was seen of the processes of one trace.
   void fold(Facts& facts);
+  const ReadsByIterator& reads() const { return reads_; }
 
  private:
   struct Use {
-    std::uint64_t batches = 0;  // so far
-    bool later_epoch = false;   // the last batch was of a loader's later epoch
-    bool has_faults = false;    // and since then:
+    std::uint64_t batches = 0;                          // so far
+    bool later_epoch = false;                           // the last batch was of a loader's later epoch
+    std::pair<const Process*, std::uint64_t> iterator;  // its training process and iterator
+    bool has_faults = false;                            // and since then:
     std::uint64_t first_minor = 0, first_major = 0, faults_batches = 0;
     std::uint64_t minor = 0, major = 0, read = 0, batches_between = 0;
     double read_first = 0, read_later = 0;
@@ -32,10 +45,11 @@ class ProcessUseCollector {
     bool has_garbage = false;
     std::uint64_t old_first = 0, old_last = 0;
   };
-  static void add_faults(const Stream& stream, const Record& record, Use& use);
+  void add_faults(const Stream& stream, const Record& record, Use& use);
   static void add_footprint(const Record& record, Use& use);
 
   std::unordered_map<const Process*, Use> uses_;
+  ReadsByIterator reads_;
   ThreadsFinding threads_;
 };
 
