@@ -9,6 +9,7 @@
 #include "python/method_table.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
+#include "record/reopened.hpp"
 #include "system/files.hpp"
 #include "system/memory_use.hpp"
 
@@ -110,6 +111,7 @@ void tell_process_facts() {
   facts.next_counters = now + second / kCountersPerSecond;
   tell_faults();
   tell_collections();
+  tell_reopened();
   if (now >= facts.next_footprint) {
     facts.next_footprint = now + kFootprintSeconds * second;
     tell_footprint();

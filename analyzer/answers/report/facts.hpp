@@ -94,6 +94,16 @@ struct EpochsFinding {
   }
 };
 
+// A file that processes open again and again while they make batches.
+struct ReopenedFinding {
+  std::string path;
+  std::uint64_t opens = 0;      // of all processes, as far as they told: at most half of them may be missing
+  double bytes = 0;             // read from it meanwhile
+  std::uint64_t processes = 0;  // that opened it several times
+
+  std::uint64_t again() const { return opens - processes; }
+};
+
 // Garbage collections in processes that make batches.
 struct GarbageFinding {
   bool known = false;
@@ -110,6 +120,7 @@ struct Facts {
   MemoryFinding memory;
   FaultsFinding faults;
   GarbageFinding garbage;
+  std::vector<ReopenedFinding> reopened;  // most often opened first
 };
 
 }  // namespace lotus::analyzer

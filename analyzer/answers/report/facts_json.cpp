@@ -57,6 +57,10 @@ Json garbage_json(const GarbageFinding& garbage, double fetch_time) {
           {"called_percent", percent_or_null(garbage.called, fetch_time)}};
 }
 
+Json reopened_json(const ReopenedFinding& file) {
+  return {{"path", file.path}, {"opens", file.opens}, {"bytes", file.bytes}, {"processes", file.processes}};
+}
+
 }  // namespace
 
 void add_facts(Json& report, const Findings& findings) {
@@ -64,6 +68,8 @@ void add_facts(Json& report, const Findings& findings) {
   report["sampler"] = sampler_json(facts.sampler);
   report["locks"] = Json::array();
   for (const LockFinding& lock : facts.locks) report["locks"].push_back(lock_json(lock, findings.fetch_time));
+  report["reopened"] = Json::array();
+  for (const ReopenedFinding& file : facts.reopened) report["reopened"].push_back(reopened_json(file));
   report["threads"] = threads_json(facts.threads);
   report["memory"] = memory_json(facts.memory);
   report["faults"] = faults_json(facts.faults);

@@ -71,12 +71,24 @@ void ProcessUseCollector::add_footprint(const Record& record, Use& use) {
   use.memory_between = use.batches - use.memory_batches;
 }
 
+// A thread may forget a file and count it anew: the most that it told is what is known.
+void ProcessUseCollector::add_opened(const Stream& stream, const Record& record, Use& use) {
+  constexpr std::size_t kMostFiles = 1024;  // more is damage
+  const std::pair key(stream.number, std::string(field<Kind::reopened, "path">(record)));
+  if (use.opened.size() >= kMostFiles && !use.opened.contains(key)) return;
+  Opened& opened = use.opened[key];
+  opened.opens = std::max(opened.opens, field<Kind::reopened, "opens">(record));
+  opened.bytes = std::max(opened.bytes, field<Kind::reopened, "bytes">(record));
+}
+
 void ProcessUseCollector::on_point(const Stream& stream, const Record& record) {
   switch (record.kind) {
     case Kind::faults:
       return add_faults(stream, record, uses_[stream.process]);
     case Kind::footprint:
       return add_footprint(record, uses_[stream.process]);
+    case Kind::reopened:
+      return add_opened(stream, record, uses_[stream.process]);
     case Kind::collections: {
       Use& use = uses_[stream.process];
       use.old_last = field<Kind::collections, "old">(record);
@@ -87,6 +99,20 @@ void ProcessUseCollector::on_point(const Stream& stream, const Record& record) {
     default:
       return;
   }
+}
+
+std::vector<ReopenedFinding> ProcessUseCollector::take_reopened() {
+  constexpr std::size_t kMostTold = 8;
+  std::vector<ReopenedFinding> files;
+  for (auto& [path, file] : reopened_) {
+    file.path = path;
+    files.push_back(std::move(file));
+  }
+  reopened_.clear();
+  std::stable_sort(files.begin(), files.end(),
+                   [](const auto& a, const auto& b) { return a.again() > b.again(); });
+  if (files.size() > kMostTold) files.resize(kMostTold);
+  return files;
 }
 
 void ProcessUseCollector::fold(Facts& facts) {
@@ -105,6 +131,12 @@ void ProcessUseCollector::fold(Facts& facts) {
       facts.garbage.known = true;
       facts.garbage.old += use.old_last - std::min(use.old_last, use.old_first);
       facts.garbage.batches += use.batches;
+    }
+    for (const auto& [key, opened] : use.opened) {
+      ReopenedFinding& file = reopened_[key.second];
+      file.opens += opened.opens;
+      file.bytes += static_cast<double>(opened.bytes);
+      ++file.processes;
     }
     const double growth = use.memory_last - use.memory_first;
     const bool most = facts.memory.pid == 0 || growth > facts.memory.growth();

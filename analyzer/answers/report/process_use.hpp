@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "answers/report/facts.hpp"
 #include "reading/model/visitor.hpp"
@@ -26,9 +28,14 @@ class ProcessUseCollector {
   void on_point(const Stream& stream, const Record& record);
   // Sums up what was seen of the processes of one trace.
   void fold(Facts& facts);
+  // Of all traces, most often opened first.
+  std::vector<ReopenedFinding> take_reopened();
   const ReadsByIterator& reads() const { return reads_; }
 
  private:
+  struct Opened {
+    std::uint64_t opens = 0, bytes = 0;
+  };
   struct Use {
     std::uint64_t batches = 0;                          // so far
     bool later_epoch = false;                           // the last batch was of a loader's later epoch
@@ -44,12 +51,16 @@ class ProcessUseCollector {
     std::uint64_t memory_batches = 0, memory_between = 0;
     bool has_garbage = false;
     std::uint64_t old_first = 0, old_last = 0;
+    // By thread and path.
+    std::map<std::pair<std::uint32_t, std::string>, Opened> opened;
   };
   void add_faults(const Stream& stream, const Record& record, Use& use);
+  static void add_opened(const Stream& stream, const Record& record, Use& use);
   static void add_footprint(const Record& record, Use& use);
 
   std::unordered_map<const Process*, Use> uses_;
   ReadsByIterator reads_;
+  std::map<std::string, ReopenedFinding> reopened_;  // of all traces
   ThreadsFinding threads_;
 };
 

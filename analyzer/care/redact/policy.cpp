@@ -42,6 +42,7 @@ constexpr Row kRows[] = {
     {"binary", "build_id", Redaction::keep},
     {"function", "name", Redaction::keep},
     {"function", "file", Redaction::path},
+    {"reopened", "path", Redaction::path},
 };
 
 }  // namespace
