@@ -33,3 +33,19 @@ def test_opened_once(kind, tmp_path, tracers):
     _, trace = run(kind, 2, tmp_path, tracers)
     assert trace.report["reopened"] == []
     assert "opened again" not in trace.text
+
+
+@pytest.mark.parametrize("kind", ["archive", "json"])
+def test_cause_is_what_is_repeated(kind, tmp_path, tracers):
+    truth, trace = run(kind, 2, tmp_path, tracers)
+    verdict = trace.report["verdict"]
+    assert verdict["cause"] == "repeated", verdict
+    assert truth["path"] in verdict["message"]
+    facts = {row["fact"]: row["value"] for row in verdict["evidence"]}
+    assert facts["opened"] == truth["opens"]
+
+
+@pytest.mark.parametrize("kind", ["archive_once", "json_once", "different", "cheap"])
+def test_cause_is_something_else(kind, tmp_path, tracers):
+    _, trace = run(kind, 2, tmp_path, tracers)
+    assert "repeated" not in [cause["cause"] for cause in trace.report["verdict"]["causes"]]

@@ -17,6 +17,7 @@ enum class Cause : std::uint8_t {
   iterators,
   sampler,
   page_cache,
+  repeated,
   startup,
   idle_workers,
   threads,

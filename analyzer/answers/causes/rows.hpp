@@ -32,6 +32,7 @@ Judgement judge_storage(const Case& c);
 Judgement judge_op(const Case& c);
 Judgement judge_own_code(const Case& c);
 Judgement judge_batching(const Case& c);
+Judgement judge_repeated(const Case& c);
 
 // rows_rest.cpp: judged where no other cause holds.
 Judgement judge_too_little(const Case& c);

@@ -228,4 +228,60 @@ Judgement judge_batching(const Case& c) {
   return out;
 }
 
+namespace {
+
+// Opened again often enough to be a habit: for every other batch, and 20 times.
+bool is_habit(const ReopenedFinding& file, std::uint64_t batches) {
+  constexpr std::uint64_t kFewestOpens = 20;
+  return file.again() >= kFewestOpens && 2 * file.again() >= batches;
+}
+
+// Of the files that are opened again, the one that most was read of. It is the one that costs only if it is
+// of the format that takes the time, and at least half of all that is read is of it: else the time may go to
+// other files of the format, of which each is read once.
+const ReopenedFinding* read_again(const Findings& findings) {
+  constexpr double kLeastRead = 0.5;
+  const ReopenedFinding* most = nullptr;
+  for (const ReopenedFinding& file : findings.facts.reopened)
+    if (is_habit(file, findings.fetch.count()) && (most == nullptr || file.bytes > most->bytes)) most = &file;
+  const bool read = most != nullptr && most->bytes >= kLeastRead * findings.facts.read_in_fetches;
+  return read && most->bytes > 0 ? most : nullptr;
+}
+
+}  // namespace
+
+// A file is opened again and again, and opening and parsing files of its format takes a third of the CPU time
+// in which batches are made. Replayed without that time.
+Judgement judge_repeated(const Case& c) {
+  const Findings& f = c.findings();
+  const ReopenedFinding* file = read_again(f);
+  if (file == nullptr) return ruled_out("no file that most is read of is opened again and again");
+  const std::string opened =
+      fmt::format("{} was opened {} times in {} process{}", escaped(file->path), human_count(file->opens),
+                  file->processes, file->processes == 1 ? "" : "es");
+  if (!file->cpu_share) return ruled_out(opened + ", but what that costs is not known");
+  // Of the fetches' time: who computes waits for a core, too; the rest may be anything.
+  const double computing = std::min(1.0, f.fetch_cpu_share().value_or(0) + c.core_wait_percent() / 100);
+  const double share = *file->cpu_share * computing;
+  Judgement out;
+  if (c.trials()) {
+    Question question;
+    question.fetch.factor = 1 - std::min(0.99, share);
+    const double gain = c.trials()->gain_of(question);
+    out.holds = share >= kLeastShare && gain >= c.trials()->worthwhile();
+    out.explains = saved_by(gain);
+  } else {
+    out.holds = c.waits() && share >= kLeastShare;
+    out.explains = c.waited_percent() * share;
+  }
+  out.words = fmt::format("{}, and opening and parsing {} takes {} of the time in which a batch is made",
+                          opened, file->format, human_percent(100 * share));
+  out.evidence = {{"file", 0, "", escaped(file->path)},
+                  {"opened", static_cast<double>(file->opens), "times"},
+                  {"processes that opened it", static_cast<double>(file->processes)},
+                  {"read from it", file->bytes, "bytes"},
+                  {"opening and parsing " + file->format + ", of making a batch", 100 * share, "percent"}};
+  return out;
+}
+
 }  // namespace lotus::analyzer

@@ -183,6 +183,13 @@ Findings FindingsCollector::take() {
                    [](const CutShort& a, const CutShort& b) { return a.silent_since < b.silent_since; });
   findings_.recordings = recorder_.take();
   findings_.facts = facts_.take();
+  findings_.facts.read_in_fetches = native_.read_in_fetches();
+  for (ReopenedFinding& file : findings_.facts.reopened) {
+    const auto format = format_of(file.path);
+    if (!format) continue;
+    file.format = name_of_format(*format);
+    file.cpu_share = native_.share_of_format(*format);
+  }
   return std::move(findings_);
 }
 

@@ -58,7 +58,12 @@ Json garbage_json(const GarbageFinding& garbage, double fetch_time) {
 }
 
 Json reopened_json(const ReopenedFinding& file) {
-  return {{"path", file.path}, {"opens", file.opens}, {"bytes", file.bytes}, {"processes", file.processes}};
+  return {{"path", file.path},
+          {"opens", file.opens},
+          {"bytes", file.bytes},
+          {"processes", file.processes},
+          {"format", file.format.empty() ? Json(nullptr) : Json(file.format)},
+          {"cpu_percent", file.cpu_share ? Json(100 * *file.cpu_share) : Json(nullptr)}};
 }
 
 }  // namespace
