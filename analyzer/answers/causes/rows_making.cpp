@@ -36,9 +36,6 @@ Judgement judge_by_share(const Case& c, double share, const std::string& what) {
 
 namespace {
 
-// Neither computing nor waiting for a core: from this share of a fetch on, what it reads may be why.
-constexpr double kIdleOfFetch = 0.4;
-
 // Whether the first epoch read from storage what later ones had from the page cache, and took clearly longer
 // for it. Four batches of each are the least that means are formed of; 1 MiB is more than a program's own
 // modules; a quarter may be what the cache had dropped again. A quarter of the difference is idle: scattered
@@ -108,10 +105,8 @@ Judgement judge_storage(const Case& c) {
   if (!c.trials()) return ruled_out("too few batches to tell");
   const FetchPart& reading = c.trials()->reading();
   if (reading.name.empty()) return ruled_out("no Loader waits for files in 40 % of the time of fetches");
-  const LoaderFinding& loader = *c.loader();
-  if (reads_once(loader) &&
-      *loader.later_epochs.mean_idle() < kIdleOfFetch * *loader.later_epochs.mean_fetch())
-    return ruled_out("only the first epoch waits for storage");
+  if (c.loader() != nullptr && reads_once(*c.loader()))
+    return ruled_out("only the first epoch reads from storage: see page_cache");
   Judgement out;
   out.holds = c.trials()->worthwhile("storage");
   out.explains = saved_by(c.trials()->gain("storage"));
