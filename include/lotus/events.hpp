@@ -57,7 +57,7 @@ enum class Shape : std::uint8_t {
   ROW(start_workers, 20, enter, "iterator:u")       /* the iterator's __init__ */                   \
   ROW(indices,       21, enter, "iterator:u reset:u batch:u")  /* the sampler: which samples make this batch; \
                                                        before batch 0 also the sampler's iter() */  \
-  /* ---- points; next: 51 ---- */                                                                  \
+  /* ---- points; next: 52 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -92,6 +92,8 @@ enum class Shape : std::uint8_t {
   ROW(dataset_call,  49, point, "ticks:u:ticks name:s")  /* just ended, outside of all spans: a function of the \
                                                        dataset's class that the training loop called; only \
                                                        what took 100 µs or more */                  \
+  ROW(reopened,      51, point, "opens:u bytes:u:bytes path:s")  /* a file that the thread opened several times while \
+                                                       it made batches, so far: how often, bytes read from it */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions of processes; next: 78 ---- */                                                \

@@ -7,6 +7,7 @@
 #include "native/hooks.hpp"
 #include "native/interposed.hpp"
 #include "python/sample_file.hpp"
+#include "record/reopened.hpp"
 
 namespace lotus {
 namespace {
@@ -34,18 +35,37 @@ constexpr bool opens(Rule rule) {
   return run(real_function(function), with);
 }
 
-// A data file that C code opened to read it names the sample, if nothing else has.
+// A data file that C code opened to read it names the sample, if nothing else has, and is counted.
+void note_data_file(const char* path, std::uintptr_t handle) {
+  if (!is_data_file(path)) return;
+  note_opened(path);
+  if (Thread* thread = counting_thread()) count_opened(*thread, path, handle);
+}
+
 void note_file(Rule rule, Word a, Word b, Word c, Word result) {
+  // What is read from now on may be of this file, under the descriptor of one that is closed.
+  if (Thread* thread = this_thread.recorder) thread->opened_handle = 0;
   if (rule == Rule::stream) {
     if (result != 0 && *reinterpret_cast<const char*>(b) == 'r')
-      note_opened(reinterpret_cast<const char*>(a));
+      note_data_file(reinterpret_cast<const char*>(a), result);
     return;
   }
   const Word flags = rule == Rule::path_first ? b : c;
   if (static_cast<int>(result) < 0 || (flags & O_ACCMODE) == O_WRONLY ||
       (flags & (O_CREAT | O_DIRECTORY)) != 0)
     return;
-  note_opened(reinterpret_cast<const char*>(rule == Rule::path_first ? a : b));
+  note_data_file(reinterpret_cast<const char*>(rule == Rule::path_first ? a : b),
+                 handle_of_descriptor(result));
+}
+
+// What was read from the file that this thread opened last. While it was read, the thread may have got a
+// recorder of its own, in a forked child, or none.
+void note_read(Rule rule, const Arguments& with, std::uint64_t bytes) {
+  Thread* thread = this_thread.recorder;
+  if (thread == nullptr || bytes == 0) return;
+  if (rule == Rule::bytes) count_read(*thread, handle_of_descriptor(with.a), bytes);
+  if (rule == Rule::items) count_read(*thread, with.d, bytes);
+  if (rule == Rule::items_checked) count_read(*thread, with.e, bytes);
 }
 
 // Memory of this process, or memory that processes share, as tensors between workers and the training process
@@ -80,7 +100,10 @@ std::uint64_t bytes_of(Rule rule, Word b, Word c, Word result) {
   const Word result = timed(
       thread, hook, [&] { return run(function, with); },
       [&](Word value) { return bytes_of(rule, with.b, with.c, value); });
-  if (opens(rule)) note_file(rule, with.a, with.b, with.c, result);
+  if (opens(rule))
+    note_file(rule, with.a, with.b, with.c, result);
+  else
+    note_read(rule, with, bytes_of(rule, with.b, with.c, result));
   return result;
 }
 

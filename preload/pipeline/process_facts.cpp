@@ -10,6 +10,7 @@
 #include "python/method_table.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
+#include "record/reopened.hpp"
 #include "system/files.hpp"
 #include "system/memory_use.hpp"
 
@@ -120,6 +121,7 @@ void tell_process_facts() {
   tell_faults();
   tell_collections();
   tell_interpreter_lock();
+  tell_reopened();
   if (now >= facts.next_footprint) {
     facts.next_footprint = now + kFootprintSeconds * second;
     tell_footprint();

@@ -12,6 +12,7 @@
 #include "python/call_costs.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
+#include "record/reopened.hpp"
 #include "record/setting.hpp"
 
 namespace lotus {
@@ -118,6 +119,8 @@ py::Object* iterator_next(Call& call) {
   if (span.generation == process.generation) {
     tell_calls_outside();
     if (result == nullptr && left != Kind::leave_error && iterator->id == id) note_exhausted(*iterator);
+    if (result == nullptr)
+      tell_all_reopened();  // of this process's own batches, which may have been the last
     if (Thread* thread = current_thread()) result != nullptr ? end_batch(*thread) : rest(*thread);
   }
   return result;

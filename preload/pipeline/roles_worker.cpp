@@ -15,6 +15,7 @@
 #include "python/objects.hpp"
 #include "python/python_thread.hpp"
 #include "record/recorder.hpp"
+#include "record/reopened.hpp"
 
 namespace lotus {
 namespace {
@@ -89,6 +90,7 @@ py::Object* worker_loop(Call& call) {
   const Setting reset(role.reset, std::uint64_t{0});
   const Setting batch(role.batch_known, false);
   py::Object* result = call.run();
+  if (span.generation == process.generation) tell_all_reopened();
   leave(span, how_left(result));
   return result;
 }

@@ -39,15 +39,20 @@ void note_path(py::Object* path) {
   python_thread.path_known = !text.empty();
 }
 
-void note_opened(const char* path) {
+bool is_data_file(const char* path) {
   constexpr std::string_view kStarts[] = {"/etc/", "/usr/lib/", "/usr/share/zoneinfo/", "/usr/share/locale/"};
+  const std::string_view text(path);
+  if (text.empty() || is_no_data(text)) return false;
+  for (const auto start : kStarts)
+    if (text.starts_with(start)) return false;
+  return true;
+}
+
+void note_opened(const char* path) {
   Thread* thread = this_thread.recorder;
   if (python_thread.unbalanced || !python_thread.in_sample || python_thread.path_known || thread == nullptr)
     return;
   const std::string_view text(path);
-  if (text.empty() || is_no_data(text)) return;
-  for (const auto start : kStarts)
-    if (text.starts_with(start)) return;
   const std::size_t bytes = text.size() < kMaxPath ? text.size() : kMaxPath;
   std::memcpy(thread->opened, path, bytes);
   thread->opened_bytes = static_cast<std::uint32_t>(bytes);

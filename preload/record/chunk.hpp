@@ -33,8 +33,9 @@ struct alignas(64) Thread {
   std::uint64_t last;  // time of the last record, ticks
   ThreadSlot* slot;
   std::uint32_t depth;
-  std::uint32_t opened_bytes;  // a file that C code opened for the sample, not recorded yet, is in `opened`
-  NativeTotals native;         // begins in the first line
+  std::uint32_t opened_bytes;    // a file that C code opened for the sample, not recorded yet, is in `opened`
+  std::uintptr_t opened_handle;  // of the file that was opened last, see record/reopened.hpp; 0: none
+  NativeTotals native;           // begins in the first line
   OpenSpan spans[kMaxSpans];
   std::uint64_t chunk_start;  // ticks
   std::uint32_t path_bytes;

@@ -8,6 +8,7 @@
 #include "answers/causes/rows.hpp"
 #include "answers/report/activity.hpp"
 #include "answers/report/collector.hpp"
+#include "answers/report/file_formats.hpp"
 #include "made_trace.hpp"
 
 using namespace lotus;
@@ -261,6 +262,68 @@ TEST_CASE("batching: many samples that take no time by themselves") {
   run.findings.sample = {};
   for (int i = 0; i < 40 * 8; ++i) run.findings.sample.add(3000);
   CHECK_FALSE(judged(judge_batching, run).holds);
+}
+
+TEST_CASE("page_cache: the first epoch reads from storage, and waits for it") {
+  Run run;
+  LoaderFinding& loader = run.findings.loaders.front();
+  loader.first_epoch = {10, 10, 10 * 60e6, 10 * 50e6, 512e6, 8e8, 9e8};
+  loader.later_epochs = {40, 40, 40 * 8e6, 0, 0, 1e8, 5e8};
+  loader.loop = 14e8;
+  CHECK(judged(judge_page_cache, run).holds);
+  CHECK(judged(judge_page_cache, run).words.find("epoch 0: 60.0 ms a batch, later 8.00 ms") !=
+        std::string::npos);
+  CHECK(diagnosis_of(Case(run.findings)).cause() == Cause::page_cache);
+  CHECK(diagnosis_of(Case(run.findings)).advice.size() == 1);  // no prediction from a mean of both
+  loader.later_epochs.read = 512e6;                            // a quarter of it for each batch
+  CHECK(judged(judge_page_cache, run).holds);
+  loader.later_epochs.read = 4 * 512e6;
+  CHECK_FALSE(judged(judge_page_cache, run).holds);
+  loader.later_epochs.read = std::nullopt;
+  CHECK_FALSE(judged(judge_page_cache, run).holds);
+  loader.later_epochs.read = 0;
+  loader.first_epoch.idle = 0;  // it computed, as what a dataset keeps for later
+  CHECK_FALSE(judged(judge_page_cache, run).holds);
+  loader.first_epoch.idle = 10 * 50e6;
+  loader.loop = 1000e8;  // many later epochs
+  CHECK_FALSE(judged(judge_page_cache, run).holds);
+}
+
+TEST_CASE("repeated: a file is opened again, and its format takes the time") {
+  Run run;
+  Findings& f = run.findings;
+  f.fetch_cpu = f.fetch_cpu_wall = 1e9;
+  f.facts.reopened = {{"/data/all.json", 100, 1e9, 2, "a JSON file", 0.9}};
+  f.facts.read_in_fetches = 1.1e9;
+  CHECK(judged(judge_repeated, run).holds);
+  CHECK(judged(judge_repeated, run).words.starts_with("/data/all.json was opened 100 times in 2 processes"));
+  f.facts.read_in_fetches = 10e9;  // of other files
+  CHECK_FALSE(judged(judge_repeated, run).holds);
+  f.facts.read_in_fetches = 1.1e9;
+  f.facts.reopened.front().cpu_share = 0.1;
+  CHECK_FALSE(judged(judge_repeated, run).holds);
+  f.facts.reopened.front().cpu_share = std::nullopt;
+  CHECK_FALSE(judged(judge_repeated, run).holds);
+  f.facts.reopened.front() = {"/data/all.json", 8, 1e9, 2, "a JSON file", 0.9};  // in each of four epochs
+  CHECK_FALSE(judged(judge_repeated, run).holds);
+}
+
+TEST_CASE("formats of files, and what opens and parses them") {
+  const auto name_of_path = [](std::string_view path) {
+    const auto format = format_of(path);
+    return format ? std::string(name_of_format(*format)) : std::string();
+  };
+  CHECK(name_of_path("/data/instances_train2017.JSON") == "a JSON file");
+  CHECK(name_of_path("shard-0001.tar.gz") == "an archive");
+  CHECK(name_of_path("/data.json/0001.jpeg").empty());
+  const auto read_by = [](std::string name, std::string file, Part part) {
+    return format_read_by({std::move(name), base_name(file), file, 1, part});
+  };
+  CHECK(read_by("loads", "/usr/lib/python3.11/json/__init__.py", Part::python) == format_of("x.json"));
+  CHECK(read_by("ZipFile.__init__", "/usr/lib/python3.11/zipfile.py", Part::python) == format_of("x.zip"));
+  CHECK(!read_by("ZipFile.read", "/usr/lib/python3.11/zipfile.py", Part::python));
+  CHECK(!read_by("loads", "/home/me/train.py", Part::python));
+  CHECK(read_by("dumps", "orjson.cpython-311-x86_64-linux-gnu.so", Part::native) == format_of("x.json"));
 }
 
 TEST_CASE("oversubscribed, or crowded by others") {

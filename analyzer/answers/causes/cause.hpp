@@ -17,6 +17,8 @@ enum class Cause : std::uint8_t {
   iterators,
   sampler,
   dataset_in_step,
+  page_cache,
+  repeated,
   startup,
   idle_workers,
   threads,

@@ -122,11 +122,15 @@ bool is_told(const Trial& trial, const Diagnosis& diagnosis) {
   });
 }
 
+// A replay of the whole run mixes epochs that read from storage with others that do not: what it predicts
+// holds neither for a longer training nor for another run of this one.
+bool replay_holds(const Judged& first) { return first.cause != Cause::page_cache; }
+
 void advise(const Case& c, Diagnosis& diagnosis) {
   const Judged& first = diagnosis.held.front();
   diagnosis.advice.push_back(first_advice(c, first));
   const bool of_loader = row_of(first.cause).place == Place::ranked;
-  if (c.trials() && of_loader) {
+  if (c.trials() && of_loader && replay_holds(first)) {
     std::vector<const Trial*> others;
     for (const auto& trial : c.trials()->all()) {
       const std::string_view action = trial.action;

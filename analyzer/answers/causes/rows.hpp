@@ -29,10 +29,12 @@ Judgement judge_crowded(const Case& c);
 Judgement judge_suspended(const Case& c);
 
 // rows_making.cpp: the making of batches.
+Judgement judge_page_cache(const Case& c);
 Judgement judge_storage(const Case& c);
 Judgement judge_op(const Case& c);
 Judgement judge_own_code(const Case& c);
 Judgement judge_batching(const Case& c);
+Judgement judge_repeated(const Case& c);
 
 // rows_rest.cpp: judged where no other cause holds.
 Judgement judge_too_little(const Case& c);

@@ -34,11 +34,79 @@ Judgement judge_by_share(const Case& c, double share, const std::string& what) {
 
 }  // namespace
 
+namespace {
+
+// Whether the first epoch read from storage what later ones had from the page cache, and took clearly longer
+// for it. Four batches of each are the least that means are formed of; 1 MiB is more than a program's own
+// modules; a quarter may be what the cache had dropped again. A quarter of the difference is idle: scattered
+// reads from a virtual disk were measured to compute for half of it, and what a dataset computes once and
+// keeps for later epochs hardly waits at all.
+bool reads_once(const LoaderFinding& loader) {
+  constexpr std::uint64_t kFewestBatches = 4;
+  constexpr double kLeastRead = 1024 * 1024.0;
+  constexpr double kReadsMore = 4;
+  constexpr double kTakesLonger = 1.5;
+  constexpr double kIdle = 0.25;
+  const EpochsFinding& first = loader.first_epoch;
+  const EpochsFinding& later = loader.later_epochs;
+  if (first.measured < kFewestBatches || later.measured < kFewestBatches || !first.read || !later.read)
+    return false;
+  const double longer = *first.mean_fetch() - *later.mean_fetch();
+  return *first.read >= kLeastRead && *first.mean_read() >= kReadsMore * *later.mean_read() &&
+         *first.mean_fetch() >= kTakesLonger * *later.mean_fetch() &&
+         *first.mean_idle() - *later.mean_idle() >= kIdle * longer;
+}
+
+std::string why_not_once(const LoaderFinding& loader) {
+  const EpochsFinding& first = loader.first_epoch;
+  const EpochsFinding& later = loader.later_epochs;
+  if (!first.read || !later.read) return "what was read from storage was not recorded";
+  if (later.batches == 0) return "there is one epoch only: whether a second one is quicker is not known";
+  return fmt::format("{} were read from storage in first epochs and {} in later ones, a batch took {} and {}",
+                     human_bytes(*first.read), human_bytes(*later.read),
+                     human_time(first.mean_fetch().value_or(0)), human_time(later.mean_fetch().value_or(0)));
+}
+
+}  // namespace
+
+// The first epoch waits for the disk, the later ones do not, and a tenth of training's time is due to that:
+// means over the run are those of neither. What training waits for in later epochs it would wait for anyway.
+Judgement judge_page_cache(const Case& c) {
+  constexpr double kLeastExplained = 10;  // percent
+  const LoaderFinding* loader = c.loader();
+  if (loader == nullptr) return ruled_out("there is no loader");
+  if (!reads_once(*loader)) return ruled_out(why_not_once(*loader));
+  const EpochsFinding& first = loader->first_epoch;
+  const EpochsFinding& later = loader->later_epochs;
+  const double anyway = static_cast<double>(first.batches) * later.mean_waited().value_or(0);
+  Judgement out;
+  out.explains = loader->loop > 0 ? 100 * std::max(0.0, first.waited - anyway) / loader->loop : 0;
+  out.holds = c.waits() && out.explains >= kLeastExplained;
+  out.words =
+      fmt::format("{}: epoch 0: {} a batch, later {}; {} were read from storage in it, {} later",
+                  out.holds ? "the first epoch waits for the disk, later ones read from the page cache"
+                            : "the first epoch is slower, but little of training's time",
+                  human_time(*first.mean_fetch()), human_time(*later.mean_fetch()), human_bytes(*first.read),
+                  human_bytes(*later.read));
+  out.evidence = {
+      {"mean time to make a batch of the first epoch", *first.mean_fetch() / kNsPerMs, "ms"},
+      {"of a later epoch", *later.mean_fetch() / kNsPerMs, "ms"},
+      {"neither computing nor waiting for a core, in the first epoch", *first.mean_idle() / kNsPerMs, "ms"},
+      {"in a later one", *later.mean_idle() / kNsPerMs, "ms"},
+      {"read from storage in the first epoch", *first.read, "bytes"},
+      {"in later ones", *later.read, "bytes"},
+      {"training waited in the first epoch", first.waited / kNsPerS, "s"},
+      {"in later ones", later.waited / kNsPerS, "s"}};
+  return out;
+}
+
 // A Loader reads and does not compute for 40 % of the fetches' time, and a reading that takes none gains.
 Judgement judge_storage(const Case& c) {
   if (!c.trials()) return ruled_out("too few batches to tell");
   const FetchPart& reading = c.trials()->reading();
   if (reading.name.empty()) return ruled_out("no Loader waits for files in 40 % of the time of fetches");
+  if (c.loader() != nullptr && reads_once(*c.loader()))
+    return ruled_out("only the first epoch reads from storage: see page_cache");
   Judgement out;
   out.holds = c.trials()->worthwhile("storage");
   out.explains = saved_by(c.trials()->gain("storage"));
@@ -152,6 +220,62 @@ Judgement judge_batching(const Case& c) {
   out.evidence = {{"mean time of a sample", f.sample.mean() / kNsPerMs, "ms"},
                   {"making a batch, for each sample", each / kNsPerMs, "ms"},
                   {"samples of a batch", of_batch}};
+  return out;
+}
+
+namespace {
+
+// Opened again often enough to be a habit: for every other batch, and 20 times.
+bool is_habit(const ReopenedFinding& file, std::uint64_t batches) {
+  constexpr std::uint64_t kFewestOpens = 20;
+  return file.again() >= kFewestOpens && 2 * file.again() >= batches;
+}
+
+// Of the files that are opened again, the one that most was read of. It is the one that costs only if it is
+// of the format that takes the time, and at least half of all that is read is of it: else the time may go to
+// other files of the format, of which each is read once.
+const ReopenedFinding* read_again(const Findings& findings) {
+  constexpr double kLeastRead = 0.5;
+  const ReopenedFinding* most = nullptr;
+  for (const ReopenedFinding& file : findings.facts.reopened)
+    if (is_habit(file, findings.fetch.count()) && (most == nullptr || file.bytes > most->bytes)) most = &file;
+  const bool read = most != nullptr && most->bytes >= kLeastRead * findings.facts.read_in_fetches;
+  return read && most->bytes > 0 ? most : nullptr;
+}
+
+}  // namespace
+
+// A file is opened again and again, and opening and parsing files of its format takes a third of the CPU time
+// in which batches are made. Replayed without that time.
+Judgement judge_repeated(const Case& c) {
+  const Findings& f = c.findings();
+  const ReopenedFinding* file = read_again(f);
+  if (file == nullptr) return ruled_out("no file that most is read of is opened again and again");
+  const std::string opened =
+      fmt::format("{} was opened {} times in {} process{}", escaped(file->path), human_count(file->opens),
+                  file->processes, file->processes == 1 ? "" : "es");
+  if (!file->cpu_share) return ruled_out(opened + ", but what that costs is not known");
+  // Of the fetches' time: who computes waits for a core, too; the rest may be anything.
+  const double computing = std::min(1.0, f.fetch_cpu_share().value_or(0) + c.core_wait_percent() / 100);
+  const double share = *file->cpu_share * computing;
+  Judgement out;
+  if (c.trials()) {
+    Question question;
+    question.fetch.factor = 1 - std::min(0.99, share);
+    const double gain = c.trials()->gain_of(question);
+    out.holds = share >= kLeastShare && gain >= c.trials()->worthwhile();
+    out.explains = saved_by(gain);
+  } else {
+    out.holds = c.waits() && share >= kLeastShare;
+    out.explains = c.waited_percent() * share;
+  }
+  out.words = fmt::format("{}, and opening and parsing {} takes {} of the time in which a batch is made",
+                          opened, file->format, human_percent(100 * share));
+  out.evidence = {{"file", 0, "", escaped(file->path)},
+                  {"opened", static_cast<double>(file->opens), "times"},
+                  {"processes that opened it", static_cast<double>(file->processes)},
+                  {"read from it", file->bytes, "bytes"},
+                  {"opening and parsing " + file->format + ", of making a batch", 100 * share, "percent"}};
   return out;
 }
 

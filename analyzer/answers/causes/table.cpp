@@ -16,6 +16,11 @@ constexpr CauseRow kRows[] = {
      "draw many indices at once, before the epoch, or in the workers"},
     {Cause::dataset_in_step, "dataset_in_step", Place::ranked, judge_dataset_in_step, nullptr,
      "ask once before the loop and keep the answer"},
+    {Cause::page_cache, "page_cache", Place::ranked, judge_page_cache, nullptr,
+     "a long training is like the later epochs; for a quick first one, a local disk, or fewer and larger "
+     "files, or read them once before"},
+    {Cause::repeated, "repeated", Place::ranked, judge_repeated, nullptr,
+     "open it once in each worker and keep what samples need; an index, or a format that is read in parts"},
     {Cause::startup, "startup", Place::ranked, judge_startup, "persistent",
      "make workers start quicker: less to import, less to copy to them"},
     {Cause::idle_workers, "idle_workers", Place::ranked, judge_idle_workers, nullptr,

@@ -175,14 +175,31 @@ void FindingsCollector::on_fetch(const Span& span) {
   if (span.data.core_wait_ns != kUnknown)
     findings_.core_wait.add(static_cast<double>(span.data.core_wait_ns), static_cast<double>(took));
   if (is_by_training(span.data)) {
-    loader_of(process, field<Kind::fetch, "iterator">(span.data)).fetch.add(took);
+    LoaderFinding& loader = loader_of(process, field<Kind::fetch, "iterator">(span.data));
+    add_to_epochs(span, static_cast<double>(took), loader.fetch.empty(), loader);
+    loader.fetch.add(took);
     return;
   }
-  if (process.worker_of) loader_of(*process.worker_of->training, process.worker_of->iterator).fetch.add(took);
   WorkerFinding& worker = worker_of(process);
+  if (process.worker_of) {
+    LoaderFinding& loader = loader_of(*process.worker_of->training, process.worker_of->iterator);
+    add_to_epochs(span, static_cast<double>(took), worker.batches == 0, loader);
+    loader.fetch.add(took);
+  }
   ++worker.batches;
   worker.fetch += static_cast<double>(took);
   findings_.quality.busy += static_cast<double>(took);
+}
+
+// `first`: of its process.
+void FindingsCollector::add_to_epochs(const Span& fetch, double took, bool first, LoaderFinding& loader) {
+  EpochsFinding& epochs = is_of_later_epoch(fetch) ? loader.later_epochs : loader.first_epoch;
+  ++epochs.batches;
+  if (first || !fetch.data.has_cpu) return;
+  const double wait = fetch.data.core_wait_ns != kUnknown ? static_cast<double>(fetch.data.core_wait_ns) : 0;
+  ++epochs.measured;
+  epochs.fetch += took;
+  epochs.idle += std::max(0.0, took - static_cast<double>(fetch.data.cpu_ns) - wait);
 }
 
 void FindingsCollector::on_next(const Span& span) {

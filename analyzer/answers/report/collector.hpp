@@ -73,12 +73,14 @@ class FindingsCollector : public Visitor {
   void on_next(const Span& span);
   void on_worker_loop(const Stream& stream, const OpenSpan& span, std::uint64_t end);
   OpFinding& finding_of(const Op& op);
+  static void add_to_epochs(const Span& fetch, double took, bool first, LoaderFinding& loader);
   LoaderFinding& loader_of(const Process& training, std::uint64_t iterator);
   WorkerFinding& worker_of(const Process& process);
   void keep_slow(const Span& span, std::int64_t ns);
   void fold_unended(const Reading& reading);
   void note_killed_training();
   void fold_loops();
+  void fold_reads();
   void fold_quality(const Reading& reading);
   void sort_loaders();
   std::int64_t ns(const Span& span) const;

@@ -32,6 +32,7 @@ void FindingsCollector::end(const Reading& reading) {
   recorder_.end();
   findings_.quality.own_cost += native_.cost();
   native_.end();
+  fold_reads();
   facts_.end();
   for (const Standstill& standstill : activity_.standstills()) findings_.standstills.push_back(standstill);
   fold_unended(reading);
@@ -75,6 +76,10 @@ void FindingsCollector::fold_loops() {
     loader.next += loop.next;
     loader.loop += lasted;
     ++loader.epochs;
+    EpochsFinding& epochs =
+        process->epoch_number_of(iterator, reset) > 0 ? loader.later_epochs : loader.first_epoch;
+    epochs.waited += loop.next;
+    epochs.loop += lasted;
     findings_.next += loop.next;
     findings_.loop += lasted;
     findings_.wall = std::max(lasted, findings_.wall - missing);
@@ -83,6 +88,14 @@ void FindingsCollector::fold_loops() {
     findings_.cores = std::max(findings_.cores, process->cores);
   }
   loops_.clear();
+}
+
+void FindingsCollector::fold_reads() {
+  for (const auto& [key, reads] : facts_.reads()) {
+    LoaderFinding& loader = loader_of(*key.first, key.second);
+    loader.first_epoch.read = loader.first_epoch.read.value_or(0) + reads.first;
+    loader.later_epochs.read = loader.later_epochs.read.value_or(0) + reads.later;
+  }
 }
 
 void FindingsCollector::fold_quality(const Reading& reading) {
@@ -170,6 +183,13 @@ Findings FindingsCollector::take() {
                    [](const CutShort& a, const CutShort& b) { return a.silent_since < b.silent_since; });
   findings_.recordings = recorder_.take();
   findings_.facts = facts_.take();
+  findings_.facts.read_in_fetches = native_.read_in_fetches();
+  for (ReopenedFinding& file : findings_.facts.reopened) {
+    const auto format = format_of(file.path);
+    if (!format) continue;
+    file.format = name_of_format(*format);
+    file.cpu_share = native_.share_of_format(*format);
+  }
   return std::move(findings_);
 }
 

@@ -71,6 +71,43 @@ struct FaultsFinding {
   double read_first = 0, read_later = 0;
 };
 
+// The batches of a loader's first epoch, or of all later ones. Times in ns, sums.
+struct EpochsFinding {
+  std::uint64_t batches = 0;
+  // Without the first batch of each process, which also imports modules and opens files:
+  std::uint64_t measured = 0;
+  double fetch = 0;
+  double idle = 0;  // of `fetch`: neither computing nor waiting for a core, as far as that was measured
+  // Bytes read from storage, not from the page cache; none: not known.
+  std::optional<double> read{};
+  double waited = 0;  // by training, inside next()
+  double loop = 0;    // from the first next() of an epoch to the end of its last
+
+  std::optional<double> mean_fetch() const { return each(fetch, measured); }
+  std::optional<double> mean_idle() const { return each(idle, measured); }
+  std::optional<double> mean_waited() const { return each(waited, batches); }
+  std::optional<double> mean_read() const { return read ? each(*read, batches) : std::nullopt; }
+
+ private:
+  static std::optional<double> each(double sum, std::uint64_t count) {
+    return count > 0 ? std::optional(sum / static_cast<double>(count)) : std::nullopt;
+  }
+};
+
+// A file that processes open again and again while they make batches.
+struct ReopenedFinding {
+  std::string path;
+  std::uint64_t opens = 0;      // of all processes, as far as they told: at most half of them may be missing
+  double bytes = 0;             // read from it meanwhile
+  std::uint64_t processes = 0;  // that opened it several times
+  // By its name, "a JSON file"; empty: not known. And the share of the CPU time of fetches, in [0, 1], in
+  // functions that open, inflate and parse such files; none: no samples.
+  std::string format{};
+  std::optional<double> cpu_share{};
+
+  std::uint64_t again() const { return opens - processes; }
+};
+
 // Garbage collections in processes that make batches.
 struct GarbageFinding {
   bool known = false;
@@ -118,6 +155,8 @@ struct Facts {
   GarbageFinding garbage;
   InterpreterLockFinding interpreter_lock;
   std::vector<DatasetCall> dataset_calls;  // longest first
+  std::vector<ReopenedFinding> reopened;   // most often opened first
+  double read_in_fetches = 0;              // bytes, of all files
 };
 
 }  // namespace lotus::analyzer

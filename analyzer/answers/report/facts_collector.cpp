@@ -61,6 +61,7 @@ Facts FactsCollector::take() {
   std::sort(facts_.locks.begin(), facts_.locks.end(),
             [](const LockFinding& a, const LockFinding& b) { return a.total > b.total; });
   facts_.dataset_calls = dataset_calls_.take();
+  facts_.reopened = use_.take_reopened();
   return std::move(facts_);
 }
 

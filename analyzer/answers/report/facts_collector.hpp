@@ -25,6 +25,8 @@ class FactsCollector {
   // A training loop, once all of its calls are known.
   void add_loop(const IterationKey& key, const Iteration& loop);
 
+  const ProcessUseCollector::ReadsByIterator& reads() const { return use_.reads(); }
+
   // After the last of a trace's records.
   void end() {
     use_.fold(facts_);

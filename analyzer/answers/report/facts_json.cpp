@@ -69,6 +69,15 @@ Json dataset_call_json(const DatasetCall& call, double loop) {
           {"share_percent", percent_or_null(call.total, loop)}};
 }
 
+Json reopened_json(const ReopenedFinding& file) {
+  return {{"path", file.path},
+          {"opens", file.opens},
+          {"bytes", file.bytes},
+          {"processes", file.processes},
+          {"format", file.format.empty() ? Json(nullptr) : Json(file.format)},
+          {"cpu_percent", file.cpu_share ? Json(100 * *file.cpu_share) : Json(nullptr)}};
+}
+
 }  // namespace
 
 void add_facts(Json& report, const Findings& findings) {
@@ -76,6 +85,8 @@ void add_facts(Json& report, const Findings& findings) {
   report["sampler"] = sampler_json(facts.sampler);
   report["locks"] = Json::array();
   for (const LockFinding& lock : facts.locks) report["locks"].push_back(lock_json(lock, findings.fetch_time));
+  report["reopened"] = Json::array();
+  for (const ReopenedFinding& file : facts.reopened) report["reopened"].push_back(reopened_json(file));
   report["threads"] = threads_json(facts.threads);
   report["interpreter_lock"] = interpreter_lock_json(facts.interpreter_lock);
   report["memory"] = memory_json(facts.memory);

@@ -91,12 +91,22 @@ std::string garbage_line(const GarbageFinding& garbage, double fetch_time) {
   return line;
 }
 
+std::string reopened_line(const ReopenedFinding& file, std::uint64_t batches) {
+  constexpr std::uint64_t kTellsOfOpens = 20;
+  if (file.again() < kTellsOfOpens || file.again() < batches / 2) return {};
+  const std::string where =
+      file.processes > 1 ? fmt::format("in {} processes", file.processes) : std::string("in one process");
+  return fmt::format("opened again: {} {} times {}, {} were read from it", escaped(file.path),
+                     human_count(file.opens), where, human_bytes(file.bytes));
+}
+
 }  // namespace
 
 std::string facts_text(const Findings& f, const Terminal& terminal) {
   std::vector<std::string> lines = {sampler_line(f.facts.sampler)};
   for (const DatasetCall& call : f.facts.dataset_calls) lines.push_back(dataset_call_line(call, f.loop));
   for (const LockFinding& lock : f.facts.locks) lines.push_back(lock_line(lock, f.fetch_time));
+  for (const ReopenedFinding& file : f.facts.reopened) lines.push_back(reopened_line(file, f.fetch.count()));
   lines.push_back(threads_line(f.facts.threads));
   lines.push_back(interpreter_lock_line(f.facts.interpreter_lock));
   lines.push_back(garbage_line(f.facts.garbage, f.fetch_time));

@@ -81,6 +81,7 @@ struct LoaderFinding {
   Series fetch, train_step, wait;
   double next = 0;  // inside __next__
   double loop = 0;  // from the first __next__ of an epoch to the end of its last
+  EpochsFinding first_epoch, later_epochs;
 
   std::optional<double> waited_percent() const {
     return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;

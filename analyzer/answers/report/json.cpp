@@ -214,6 +214,16 @@ Json delay_json(const Findings& f) {
   return json;
 }
 
+Json epochs_json(const EpochsFinding& epochs) {
+  const auto in_ms = [](std::optional<double> ns) { return ns ? Json(*ns / kNsPerMs) : Json(nullptr); };
+  return {{"batches", epochs.batches},
+          {"preprocess_ms", in_ms(epochs.mean_fetch())},
+          {"idle_ms", in_ms(epochs.mean_idle())},
+          {"read_bytes", value_or_null(epochs.read)},
+          {"waited_s", epochs.waited / kNsPerS},
+          {"loop_s", epochs.loop / kNsPerS}};
+}
+
 Json loader_json(const LoaderFinding& finding) {
   Json json = {{"pid", finding.training->pid}};
   if (finding.loader) json.update(loader_facts(*finding.loader));
@@ -223,6 +233,8 @@ Json loader_json(const LoaderFinding& finding) {
   json["preprocess_ms"] = stats_of(finding.fetch);
   json["wait_ms"] = stats_of(finding.wait);
   json["train_step_ms"] = stats_of(finding.train_step);
+  json["first_epoch"] = epochs_json(finding.first_epoch);
+  json["later_epochs"] = epochs_json(finding.later_epochs);
   return json;
 }
 

@@ -30,6 +30,8 @@ void NativeCollector::on_native(const Stream& stream, const Record& record) {
   const std::uint64_t calls = field<Kind::native, "calls">(record);
   cost_ +=
       static_cast<double>(calls) * facts.pairs * static_cast<double>(stream.process->pair_cost_ps) / 1000;
+  if (facts.reads_files && !facts.maps_files)
+    read_ += static_cast<double>(field<Kind::native, "bytes">(record));
   const Op* op = stream.stack.back().kind == Kind::op ? stream.stack.back().op : nullptr;
   if (op == nullptr || !facts.reads_files) return;
   FileIo& io = io_[op];
@@ -44,6 +46,7 @@ void NativeCollector::end() {
   for (const auto& [key, profile] : profile_->ops()) {
     ops_[key].add(profile, names, frames_);
     if (key.outside()) add_own_code(profile, names);
+    add_parsing(key, profile, names);
   }
   profile_.reset();
   io_.clear();
@@ -59,6 +62,31 @@ bool is_fetch(const NamedFrame& frame) {
 }
 
 }  // namespace
+
+void NativeCollector::add_parsing(const OpKey& key, const OpProfile& profile, StackNames& names) {
+  for (const auto& [stack, tally] : profile.stacks) {
+    const auto path = names.frames_of(stack);
+    if (owner_of(path, frames_).part == Part::tracer) continue;
+    const bool inside = !key.outside() || std::any_of(path.begin(), path.end(), [&](FrameId frame) {
+      return is_fetch(frames_[frame]);
+    });
+    if (!inside) continue;
+    const Tally all = tally.all();
+    parsing_.all.add(all);
+    std::array<bool, kFileFormats> found{};  // an archive of NumPy files is of both formats
+    for (const FrameId frame : path)
+      if (const auto format = format_read_by(frames_[frame])) found[*format] = true;
+    for (std::size_t format = 0; format < kFileFormats; ++format)
+      if (found[format]) parsing_.ns[format] += all.cpu_ns;
+  }
+}
+
+std::optional<double> NativeCollector::share_of_format(std::size_t format) const {
+  constexpr std::uint64_t kFewestSamples = 20;
+  // None at all: another library may parse these, or a function without a name.
+  if (parsing_.all.samples < kFewestSamples || parsing_.ns[format] <= 0) return std::nullopt;
+  return parsing_.ns[format] / parsing_.all.cpu_ns;
+}
 
 // Stacks that lead from a fetch to a Python function: its innermost one, and the native function that it
 // calls.

@@ -2,6 +2,7 @@
 // read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "answers/report/file_formats.hpp"
 #include "answers/report/findings.hpp"
 #include "answers/stacks/own_time.hpp"
 #include "reading/model/visitor.hpp"
@@ -40,6 +42,10 @@ class NativeCollector {
   NativeFinding finding_of(const Op& op) const;
   // What fetches call outside of all operations, by CPU time, in all traces.
   std::vector<OwnFunction> own_functions() const;
+  // The share of fetches' CPU time, in [0, 1], in functions that open and parse files of a format. None: none
+  // of these was sampled.
+  std::optional<double> share_of_format(std::size_t format) const;
+  double read_in_fetches() const { return read_; }  // bytes
 
  private:
   struct Sums : OwnTime {
@@ -56,6 +62,12 @@ class NativeCollector {
     std::uint64_t samples = 0;
     std::map<FrameId, double> inside;  // native functions, ns
   };
+  // Of all samples inside of fetches: what opens and parses files.
+  struct Parsing {
+    Tally all;
+    std::array<double, kFileFormats> ns{};
+  };
+  void add_parsing(const OpKey& key, const OpProfile& profile, StackNames& names);
   void add_own_code(const OpProfile& outside, StackNames& names);
 
   const Trace* trace_ = nullptr;
@@ -66,6 +78,8 @@ class NativeCollector {
   FrameTable frames_;
   std::map<OpKey, Sums> ops_;
   std::map<FrameId, OwnSums> own_code_;  // by Python function
+  Parsing parsing_;
+  double read_ = 0;
 };
 
 }  // namespace lotus::analyzer

@@ -5,21 +5,25 @@
 namespace lotus::analyzer {
 namespace {
 
-bool is_of_later_epoch(const Span& fetch) {
+std::pair<const Process*, std::uint64_t> iterator_of(const Span& fetch) {
   const Process& process = *fetch.stream.process;
-  const std::uint64_t reset = field<Kind::fetch, "reset">(fetch.data);
-  if (process.worker_of)
-    return process.worker_of->training->epoch_number_of(process.worker_of->iterator, reset) > 0;
-  return process.epoch_number_of(field<Kind::fetch, "iterator">(fetch.data), reset) > 0;
+  if (process.worker_of) return {process.worker_of->training, process.worker_of->iterator};
+  return {&process, field<Kind::fetch, "iterator">(fetch.data)};
 }
 
 }  // namespace
+
+bool is_of_later_epoch(const Span& fetch) {
+  const auto [training, iterator] = iterator_of(fetch);
+  return training->epoch_number_of(iterator, field<Kind::fetch, "reset">(fetch.data)) > 0;
+}
 
 void ProcessUseCollector::on_fetch(const Span& span, double ns) {
   Use& use = uses_[span.stream.process];
   ++use.batches;
   use.fetch_ns += ns;
   use.later_epoch = is_of_later_epoch(span);
+  use.iterator = iterator_of(span);
   const OpenSpan& data = span.data;
   if (!data.has_cpu || data.process_cpu_before == kUnknown) return;
   if (data.process_cpu_after <= data.process_cpu_before) return;  // the second look is missing
@@ -42,6 +46,10 @@ void ProcessUseCollector::add_faults(const Stream& stream, const Record& record,
   }
   const double more = read > use.read ? static_cast<double>(read - use.read) : 0;
   (use.later_epoch ? use.read_later : use.read_first) += more;
+  if (use.iterator.first != nullptr) {
+    Reads& reads = reads_[use.iterator];
+    (use.later_epoch ? reads.later : reads.first) += more;
+  }
   use.read = read;
   use.minor = minor;
   use.major = field<Kind::faults, "major">(record);
@@ -72,6 +80,16 @@ void ProcessUseCollector::add_footprint(const Record& record, Use& use) {
   use.memory_between = use.batches - use.memory_batches;
 }
 
+// A thread may forget a file and count it anew: the most that it told is what is known.
+void ProcessUseCollector::add_opened(const Stream& stream, const Record& record, Use& use) {
+  constexpr std::size_t kMostFiles = 1024;  // more is damage
+  const std::pair key(stream.number, std::string(field<Kind::reopened, "path">(record)));
+  if (use.opened.size() >= kMostFiles && !use.opened.contains(key)) return;
+  Opened& opened = use.opened[key];
+  opened.opens = std::max(opened.opens, field<Kind::reopened, "opens">(record));
+  opened.bytes = std::max(opened.bytes, field<Kind::reopened, "bytes">(record));
+}
+
 void ProcessUseCollector::on_point(const Stream& stream, const Record& record, const ClockMap& clock) {
   switch (record.kind) {
     case Kind::faults:
@@ -80,6 +98,8 @@ void ProcessUseCollector::on_point(const Stream& stream, const Record& record, c
       return add_footprint(record, uses_[stream.process]);
     case Kind::interpreter_lock:
       return add_interpreter_lock(record, clock, uses_[stream.process]);
+    case Kind::reopened:
+      return add_opened(stream, record, uses_[stream.process]);
     case Kind::collections: {
       Use& use = uses_[stream.process];
       use.old_last = field<Kind::collections, "old">(record);
@@ -90,6 +110,20 @@ void ProcessUseCollector::on_point(const Stream& stream, const Record& record, c
     default:
       return;
   }
+}
+
+std::vector<ReopenedFinding> ProcessUseCollector::take_reopened() {
+  constexpr std::size_t kMostTold = 8;
+  std::vector<ReopenedFinding> files;
+  for (auto& [path, file] : reopened_) {
+    file.path = path;
+    files.push_back(std::move(file));
+  }
+  reopened_.clear();
+  std::stable_sort(files.begin(), files.end(),
+                   [](const auto& a, const auto& b) { return a.again() > b.again(); });
+  if (files.size() > kMostTold) files.resize(kMostTold);
+  return files;
 }
 
 void ProcessUseCollector::fold(Facts& facts) {
@@ -116,6 +150,12 @@ void ProcessUseCollector::fold(Facts& facts) {
       // To the last batch: no record is made where nobody waited.
       facts.interpreter_lock.fetch_wall += use.fetch_ns - use.lock_fetch_first;
     }
+    for (const auto& [key, opened] : use.opened) {
+      ReopenedFinding& file = reopened_[key.second];
+      file.opens += opened.opens;
+      file.bytes += static_cast<double>(opened.bytes);
+      ++file.processes;
+    }
     const double growth = use.memory_last - use.memory_first;
     const bool most = facts.memory.pid == 0 || growth > facts.memory.growth();
     if (use.memory_between > 0 && most)
@@ -131,6 +171,7 @@ void ProcessUseCollector::fold(Facts& facts) {
   facts.threads.process_cpu += threads_.process_cpu;
   threads_ = {};
   uses_.clear();
+  reads_.clear();
 }
 
 }  // namespace lotus::analyzer

@@ -27,6 +27,7 @@ constexpr Row kRows[] = {
     {"tried", "instead", Redaction::keep},      {"tried", "refused", Redaction::keep},
     {"binary", "path", Redaction::library},     {"binary", "build_id", Redaction::keep},
     {"function", "name", Redaction::keep},      {"function", "file", Redaction::path},
+    {"reopened", "path", Redaction::path},
 };
 
 }  // namespace
