@@ -79,6 +79,7 @@ Judgement judge_startup(const Case& c) {
   const double starting = trials ? trials->starting() / trials->replay().replayed().achieved.time
                                  : std::max(0.0, recording->starting - making) / time;
   Judgement out;
+  const std::string first_op = trials ? escaped(trials->starting_op().name) : "";
   const double gain = trials ? trials->gain("persistent") : 0;
   // Without a replay: what training waits for later could not be more than this.
   const double waits_later = (recording->achieved.next - recording->starting) / time;
@@ -90,7 +91,8 @@ Judgement judge_startup(const Case& c) {
   out.evidence = {{"until the first batch of an epoch, of the epochs", 100 * starting, "percent"},
                   {"epochs", static_cast<double>(recording->all_epochs)}};
   out.words = out.holds
-                  ? fmt::format("starting workers takes {} of the epochs", human_percent(100 * starting))
+                  ? fmt::format("starting workers takes {} of the epochs{}", human_percent(100 * starting),
+                                first_op.empty() ? "" : ", also what each does once, " + first_op)
                   : fmt::format("until the first batch of an epoch came, {} of the epochs passed",
                                 human_percent(100 * starting));
   return out;

@@ -200,6 +200,12 @@ double Trials::fetch_share(const RecordedOp& op, double part) const {
 void Trials::try_ops() {
   for (const auto& op : recording_.ops) {
     if (op.calls == 0) continue;
+    // What runs once a worker is a part of starting it: keeping the workers saves it.
+    if (op.first_only && recording_.all_epochs > 1 && !loader_.keeps_workers()) {
+      if (fetch_share(op, 1) > starting_op_.share)
+        starting_op_ = {op.name, fetch_share(op, 1), false, op.role};
+      continue;
+    }
     const double share = fetch_share(op, 1);
     const double computes = op.cpu.share().value_or(1);
     if (share > top_op_.share) top_op_ = {op.name, share, computes >= kComputes, op.role};

@@ -74,6 +74,8 @@ class Trials {
   bool starting_dominates() const;
 
   const FetchPart& top_op() const { return top_op_; }
+  // Runs once in each worker, for each epoch anew.
+  const FetchPart& starting_op() const { return starting_op_; }
   const FetchPart& reading() const { return reading_; }  // a Loader that waits for its files
   const FetchPart& own_code() const { return own_code_; }
   // nullopt: no worker is clearly slower than the others.
@@ -110,7 +112,7 @@ class Trials {
   const Replay replay_;
   Fetches fetches_;
   std::vector<Trial> all_;
-  FetchPart top_op_, reading_, own_code_;
+  FetchPart top_op_, starting_op_, reading_, own_code_;
 };
 
 // Whether enough of the loader's batches were recorded for a meaningful replay.

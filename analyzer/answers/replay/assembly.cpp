@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace lotus::analyzer {
 namespace {
@@ -244,6 +245,26 @@ void Assembly::finish() {
   if (kept > 0) recording_.overheads.own = std::max(0.0, recording_.overheads.own - fetch / kept);
 }
 
+// Which operations run only when a worker has just been started. Where workers hardly make more than their
+// first batches, that is not known.
+void mark_first_only(Recording& recording) {
+  constexpr double kFewestLater = 3;  // for each first one
+  std::vector<bool> in_first(recording.ops.size()), in_later(recording.ops.size());
+  double first = 0, all = 0;
+  for (const auto& epoch : recording.epochs) {
+    std::set<std::uint32_t> seen;
+    for (const auto& batch : epoch.batches) {
+      const bool is_first = epoch.fresh && seen.insert(batch.worker).second;
+      first += is_first ? 1 : 0;
+      ++all;
+      for (const OpTime& time : batch.ops) (is_first ? in_first : in_later)[time.op] = true;
+    }
+  }
+  if (recording.loader.workers == 0 || all - first < kFewestLater * first) return;
+  for (std::size_t op = 0; op < recording.ops.size(); ++op)
+    recording.ops[op].first_only = in_first[op] && !in_later[op];
+}
+
 }  // namespace
 
 Recording recording_of(const Trace& trace, const Process& training, const Loader& loader,
@@ -263,6 +284,7 @@ Recording recording_of(const Trace& trace, const Process& training, const Loader
   Assembly assembly(trace, loader, recording);
   for (const auto& epoch : epochs) assembly.add(epoch);
   assembly.finish();
+  mark_first_only(recording);
   return recording;
 }
 

@@ -25,7 +25,8 @@ class Planner {
   };
 
   PlannedEpoch epoch_of(const RecordedEpoch& recorded, bool fresh, std::uint64_t most);
-  PlannedBatch batch_of(const RecordedBatch& batch) const;
+  // `kept`: its worker is there already, where it was new in the recording.
+  PlannedBatch batch_of(const RecordedBatch& batch, bool kept) const;
   PlannedStep step_of(const RecordedStep& step) const;
   void set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& epoch) const;
   Effect effect_of(const RecordedOp& op) const;
@@ -86,13 +87,17 @@ bool Planner::never_crowded() const {
   return static_cast<double>(settings_.workers) + threads <= settings_.cores;
 }
 
-PlannedBatch Planner::batch_of(const RecordedBatch& batch) const {
+PlannedBatch Planner::batch_of(const RecordedBatch& batch, bool kept) const {
   const double slow = batch.worker < recording_.slowness.size() ? recording_.slowness[batch.worker] : 1;
   double wall = batch.fetch;
   double cpu = batch.fetch_cpu;
   for (const OpTime& time : batch.ops) {
     wall += effects_[time.op].wall * time.ns;
     cpu += effects_[time.op].cpu * time.ns;
+    const RecordedOp& op = recording_.ops[time.op];
+    if (!kept || !op.first_only) continue;
+    wall -= time.ns;
+    cpu -= time.ns * std::min(1.0, op.cpu.share().value_or(1));
   }
   change_own_code(batch, wall, cpu);
   const double factor = question_.fetch.of(batch.fetch);
@@ -148,7 +153,8 @@ void Planner::set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& 
 
 PlannedEpoch Planner::epoch_of(const RecordedEpoch& recorded, bool fresh, std::uint64_t most) {
   PlannedEpoch epoch;
-  for (const auto& batch : recorded.batches) epoch.batches.push_back(batch_of(batch));
+  for (const auto& batch : recorded.batches)
+    epoch.batches.push_back(batch_of(batch, recorded.fresh && !fresh));
   for (const auto& step : recorded.steps)
     if (epoch.steps.size() < most) epoch.steps.push_back(step_of(step));
   epoch.weight = static_cast<double>(recorded.consumed) / static_cast<double>(epoch.steps.size());

@@ -20,6 +20,7 @@ struct RecordedOp {
   double self = 0;                      // nested operations excluded, all calls inside of fetches
   std::vector<std::uint32_t> nested{};  // operations that it calls itself; at most kMostNested
   CpuTime cpu;
+  bool first_only = false;  // in the first batches of workers, and in no other: opening what they keep
 };
 
 inline constexpr std::size_t kMostNested = 16;
