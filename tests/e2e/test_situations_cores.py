@@ -4,12 +4,12 @@ import pytest
 import situations
 
 
-@pytest.mark.parametrize("name", ["pool_of_torch"])
+@pytest.mark.parametrize("name", ["pool_of_torch", "pool_of_its_own"])
 def test_pools_of_threads(name, tracer):
     situations.is_told(tracer, "threads", name)
 
 
-@pytest.mark.parametrize("name", ["photographs"])
+@pytest.mark.parametrize("name", ["photographs", "computing"])
 def test_more_workers_than_cores(name, tracer):
     situations.is_told(tracer, "oversubscribed", name)
 

@@ -4,7 +4,7 @@ import pytest
 import situations
 
 
-@pytest.mark.parametrize("name", ["arrays_through_a_pipe"])
+@pytest.mark.parametrize("name", ["arrays_through_a_pipe", "objects_through_a_pipe"])
 def test_moving_batches(name, tracer):
     situations.is_told(tracer, "transfer", name)
 

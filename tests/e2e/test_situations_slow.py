@@ -4,7 +4,7 @@ import pytest
 import situations
 
 
-@pytest.mark.parametrize("name", ["slow_stream"])
+@pytest.mark.parametrize("name", ["slow_stream", "slow_part_of_a_dataset"])
 def test_one_slow_worker(name, tracer):
     situations.is_told(tracer, "slow_worker", name)
 

@@ -78,8 +78,8 @@ def seen(loader, length=False):
 
 
 def main():
-    for workers in (0, 1, 2):
-        for bad in (0, 13):
+    for workers in (0, 2):  # an error in a worker takes PyTorch some seconds
+        for bad in (0, 13) if workers == 0 else (0,):
             print(workers, "item", bad, *seen(DataLoader(Maps(bad), 4, num_workers=workers)))
         for samples in (0, 1, 9):
             print(workers, "stream", samples, *seen(DataLoader(Ends(samples), 4, num_workers=workers)))

@@ -17,12 +17,21 @@ Tally tally_of(const OpCost& cost, FrameId id) {
   return found == cost.functions.end() ? Tally{} : found->second;
 }
 
+// Of a library without names in one of the runs, functions would seem to be new, or gone.
+std::set<std::string> unnamed_libraries(const OpCost& before, const OpCost& after, const FrameTable& frames) {
+  std::set<std::string> libraries;
+  for (const auto* cost : {&before, &after})
+    for (const auto& [id, tally] : cost->functions)
+      if (frames[id].part == Part::native && !frames[id].named) libraries.insert(frames[id].library);
+  return libraries;
+}
+
 std::vector<FunctionComparison> functions_of(const OpCost& before, const OpCost& after,
-                                             const FrameTable& frames) {
+                                             const FrameTable& frames, const std::set<std::string>& unnamed) {
   std::set<FrameId> ids;
   for (const auto* cost : {&before, &after})
     for (const auto& [id, tally] : cost->functions)
-      if (frames[id].part == Part::native) ids.insert(id);
+      if (frames[id].part == Part::native && !unnamed.contains(frames[id].library)) ids.insert(id);
   std::vector<FunctionComparison> changes;
   for (const FrameId id : ids) {
     const Tally a = tally_of(before, id);
@@ -34,14 +43,19 @@ std::vector<FunctionComparison> functions_of(const OpCost& before, const OpCost&
 }
 
 OpComparison change_of(const std::string& name, const OpCost& before, const OpCost& after,
-                       const FrameTable& frames) {
+                       const FrameTable& frames, std::set<std::string>& unnamed) {
   OpComparison op;
   op.name = name;
   op.calls_before = before.wall.calls();
   op.calls_after = after.wall.calls();
   op.wall = {before.wall.estimate(), after.wall.estimate()};
-  op.cpu = {before.cpu_per_call(before.cpu), after.cpu_per_call(after.cpu)};
-  if (op.in_both()) op.functions = functions_of(before, after, frames);
+  op.by_clock = before.clock.calls() > 0 && after.clock.calls() > 0;
+  op.cpu = op.by_clock ? CostChange{before.clock.estimate(), after.clock.estimate()}
+                       : CostChange{before.cpu_per_call(before.cpu), after.cpu_per_call(after.cpu)};
+  if (!op.in_both()) return op;
+  const auto libraries = unnamed_libraries(before, after, frames);
+  unnamed.insert(libraries.begin(), libraries.end());
+  op.functions = functions_of(before, after, frames, libraries);
   return op;
 }
 
@@ -63,6 +77,11 @@ void judge(CostChange& change, double probability) {
   if (std::isfinite(change.low)) change.low = std::max(change.low, -change.before.mean);
   change.high = difference + reach;
   change.certain = change.low > 0 || change.high < 0;
+}
+
+// As Catalog::op() calls operations whose definition is lost.
+bool is_lost(const std::string& name) {
+  return name.ends_with("(its name is lost)") || name.ends_with("(their names are lost)");
 }
 
 double size_of(const CostChange& change) { return std::abs(change.after.mean - change.before.mean); }
@@ -114,10 +133,15 @@ Comparison compare(const Costs& before, const Costs& after, const FrameTable& fr
   comparison.sampled = sampled[0] && sampled[1];
   static const OpCost kNone;
   for (const auto& name : names) {
+    if (is_lost(name)) {
+      ++comparison.unnamed_ops;
+      continue;
+    }
     const auto a = before.ops.find(name);
     const auto b = after.ops.find(name);
     comparison.ops.push_back(change_of(name, a == before.ops.end() ? kNone : a->second,
-                                       b == after.ops.end() ? kNone : b->second, frames));
+                                       b == after.ops.end() ? kNone : b->second, frames,
+                                       comparison.unnamed_libraries));
   }
   comparison.loop = change_of(before.loop, after.loop);
   judge(comparison);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,15 @@ struct OpComparison {
   std::string name;
   std::uint64_t calls_before = 0, calls_after = 0;  // 0: the run does not have it
   CostChange wall, cpu;
+  bool by_clock =
+      false;  // cpu is that of the threads' clock, nested operations included; else by samples, without
   std::vector<FunctionComparison> functions;  // greatest change first
   bool in_both() const { return calls_before > 0 && calls_after > 0; }
+  // Of an operation that one run has: all its calls, ns.
+  double total() const {
+    return wall.before.mean * static_cast<double>(calls_before) +
+           wall.after.mean * static_cast<double>(calls_after);
+  }
 };
 
 // A batch of training.
@@ -44,6 +52,9 @@ struct Comparison {
   std::uint64_t quantities = 0;
   LoopComparison loop;
   std::vector<OpComparison> ops;  // greatest change of time first
+  // Not compared, since one of the runs lacks names: libraries' functions, and operations.
+  std::set<std::string> unnamed_libraries;
+  std::uint64_t unnamed_ops = 0;
 };
 
 // All intervals together hold the true values with 95 % probability (Bonferroni), as far as samples show

@@ -71,42 +71,91 @@ Table empty_table(const char* first, const char* second) {
                 {.right = false, .style = Style::bold}});
 }
 
-// Images a second and the share waited have no interval of their own: that of a batch's time says it.
+// The rate of both runs in the same unit: what their samples are, or batches where that is not known of both
+// or batches hold different things.
+struct Rates {
+  std::optional<double> before, after;
+  std::string unit;
+};
+
+Rates rates_of(const LoopComparison& loop) {
+  const auto before = loop.before.samples_per_s(), after = loop.after.samples_per_s();
+  if (before && after)
+    return {before, after, loop.before.unit == loop.after.unit ? loop.before.unit : "samples"};
+  return {loop.before.batches_per_s(), loop.after.batches_per_s(), "batches"};
+}
+
+double mean_samples(const LoopCost& loop) {
+  return loop.fetch.count() > 0 ? static_cast<double>(loop.samples) / static_cast<double>(loop.fetch.count())
+                                : 0;
+}
+
+// Times of a batch are of different things if batches have another size.
+std::string about_batches(const LoopComparison& loop) {
+  constexpr double kOther = 1.05;
+  const double before = mean_samples(loop.before), after = mean_samples(loop.after);
+  if (before <= 0 || after <= 0 || std::max(before, after) < kOther * std::min(before, after)) return {};
+  return fmt::format("A batch has {} instead of {} samples: times of a batch are not of the same work. ",
+                     human_rate(after), human_rate(before));
+}
+
+// Rates and the share waited have no interval of their own: that of a batch's time says it.
 std::string about_loop(const LoopComparison& loop) {
   if (!loop.in_both()) return {};
-  const auto images = std::pair(loop.before.samples_per_s(), loop.after.samples_per_s());
+  const Rates rates = rates_of(loop);
   const std::string waited = fmt::format("it waited for data {} of the time instead of {}",
                                          human_percent(loop.after.waited_percent().value_or(0)),
                                          human_percent(loop.before.waited_percent().value_or(0)));
   const std::string doubt = loop.batch.certain ? "" : ", which may be chance";
-  if (!images.first || !images.second) return fmt::format("Training: {}. ", waited);
-  return fmt::format("Training took {} instead of {} images/s ({}{}); {}. ", human_rate(*images.second),
-                     human_rate(*images.first), signed_percent(100 * (*images.second / *images.first - 1)),
-                     doubt, waited);
+  if (!rates.before || !rates.after) return fmt::format("Training: {}. ", waited);
+  return fmt::format("Training took {} instead of {} {}/s ({}{}); {}. {}", human_rate(*rates.after),
+                     human_rate(*rates.before), rates.unit,
+                     signed_percent(100 * (*rates.after / *rates.before - 1)), doubt, waited,
+                     about_batches(loop));
 }
 
 // Other programs on the machine change all times, without a change of this program.
 std::string about_cores(const LoopComparison& loop) {
   const auto before = loop.before.core_wait.percent(), after = loop.after.core_wait.percent();
-  if (!before || !after || std::abs(*after - *before) < kTellsOfCoresPercent) return {};
+  if (!before || !after || std::max(*before, *after) < kTellsOfCoresPercent) return {};
+  if (std::abs(*after - *before) < kTellsOfCoresPercent)
+    return fmt::format(
+        "Workers waited for a core in both runs, for {} of the time in which they made batches instead of "
+        "{}: the "
+        "machine was busy, which makes times longer and less certain. ",
+        human_percent(*after), human_percent(*before));
   return fmt::format(
       "Workers waited for a core for {} of the time in which they made batches instead of {}: the "
       "machine was {} busy, which alone changes times and, by its caches, CPU times. ",
       human_percent(*after), human_percent(*before), *after > *before ? "more" : "less");
 }
 
+// What an operation that only one run has costs there.
+std::string about_only(const Comparison& c, const OpComparison& op) {
+  const bool before = op.calls_before > 0;
+  const LoopCost& loop = before ? c.loop.before : c.loop.after;
+  const double making = loop.fetch.sum();
+  std::string text = fmt::format("{} is only in {}: {} a call, {} in {} calls", escaped(op.name),
+                                 escaped(before ? c.before : c.after),
+                                 human_time(before ? op.wall.before.mean : op.wall.after.mean),
+                                 human_time(op.total()), human_count(op.calls_before + op.calls_after));
+  if (making > 0)
+    text += fmt::format(", {} of making batches", human_percent(std::min(100.0, 100 * op.total() / making)));
+  return text;
+}
+
 std::string verdict(const Comparison& c) {
   std::vector<std::string> changed;
   for (const auto& op : c.ops)
     if (op.in_both() && op.wall.certain)
-      changed.push_back(
-          fmt::format("{} takes {} instead of {} a call ({})", escaped(op.name),
-                      human_time(op.wall.after.mean), human_time(op.wall.before.mean), change_text(op.wall)) +
-          (c.sampled && !op.cpu.certain ? ", though its CPU time did not change beyond chance" : ""));
+      changed.push_back(fmt::format("{} takes {} instead of {} a call ({})", escaped(op.name),
+                                    human_time(op.wall.after.mean), human_time(op.wall.before.mean),
+                                    change_text(op.wall)) +
+                        ((c.sampled || op.by_clock) && !op.cpu.certain
+                             ? ", though its CPU time did not change beyond chance"
+                             : ""));
   for (const auto& op : c.ops)
-    if (!op.in_both())
-      changed.push_back(fmt::format("{} is only in {}", escaped(op.name),
-                                    escaped(op.calls_before > 0 ? c.before : c.after)));
+    if (!op.in_both()) changed.push_back(about_only(c, op));
   if (changed.empty()) return "No operation's time changed beyond what is chance.";
   return fmt::format("Changed beyond chance: {}.", fmt::join(changed, "; "));
 }
@@ -126,7 +175,10 @@ std::string ops_table(const Comparison& c, const Terminal& terminal) {
   for (const auto& op : c.ops) {
     if (!op.in_both()) continue;
     add_change(table, escaped(op.name), "time", op.wall);
-    if (c.sampled) add_sampled_change(table, "", "CPU", op.cpu);
+    if (op.by_clock)
+      add_change(table, "", "CPU", op.cpu);
+    else if (c.sampled)
+      add_sampled_change(table, "", "CPU, by samples", op.cpu);
   }
   return table.empty() ? "" : table.text(terminal);
 }
@@ -154,6 +206,8 @@ Json loop_json(const LoopComparison& loop) {
   if (!loop.in_both()) return nullptr;
   const LoopCost &a = loop.before, &b = loop.after;
   return {
+      {"unit", {a.unit, b.unit}},
+      {"batches_per_s", {number_or_null(a.batches_per_s()), number_or_null(b.batches_per_s())}},
       {"images_per_s", {number_or_null(a.samples_per_s()), number_or_null(b.samples_per_s())}},
       {"waited_percent", {number_or_null(a.waited_percent()), number_or_null(b.waited_percent())}},
       {"core_wait_percent", {number_or_null(a.core_wait.percent()), number_or_null(b.core_wait.percent())}},
@@ -171,7 +225,8 @@ Json comparison_json(const Comparison& c) {
     Json row{{"name", escaped(op.name)}, {"calls", {op.calls_before, op.calls_after}}};
     if (op.in_both()) {
       row["time_per_call"] = change_json(op.wall);
-      row["cpu_per_call"] = c.sampled ? change_json(op.cpu) : Json(nullptr);
+      row["cpu_per_call"] = c.sampled || op.by_clock ? change_json(op.cpu) : Json(nullptr);
+      row["cpu_by_clock"] = op.by_clock;
       Json functions = Json::array();
       for (const auto& function : op.functions) {
         Json entry{{"function", escaped(function.frame.name)}, {"library", escaped(function.frame.library)}};
@@ -179,11 +234,20 @@ Json comparison_json(const Comparison& c) {
         functions.push_back(std::move(entry));
       }
       row["functions"] = std::move(functions);
+    } else {
+      row["only"] = {{"mean_ns", op.calls_before > 0 ? op.wall.before.mean : op.wall.after.mean},
+                     {"total_s", op.total() / 1e9}};
     }
     ops.push_back(std::move(row));
   }
-  return {{"before", escaped(c.before)}, {"after", escaped(c.after)},     {"confidence", 0.95},
-          {"quantities", c.quantities},  {"training", loop_json(c.loop)}, {"ops", std::move(ops)}};
+  return {{"before", escaped(c.before)},
+          {"after", escaped(c.after)},
+          {"confidence", 0.95},
+          {"quantities", c.quantities},
+          {"training", loop_json(c.loop)},
+          {"ops", std::move(ops)},
+          {"unnamed_libraries", c.unnamed_libraries},
+          {"unnamed_ops", c.unnamed_ops}};
 }
 
 std::string comparison_text(const Comparison& c, const Terminal& terminal) {
@@ -203,6 +267,16 @@ std::string comparison_text(const Comparison& c, const Terminal& terminal) {
                fmt::format("Functions are not compared: {} is not complete, their names stand at its end.",
                            escaped(c.unfinished)),
                terminal.width) +
+           "\n";
+  if (c.unnamed_ops > 0)
+    out += wrapped(fmt::format("Operations whose names are lost are not compared: {}.", c.unnamed_ops),
+                   terminal.width) +
+           "\n";
+  if (!c.unnamed_libraries.empty())
+    out += "\n" +
+           wrapped(fmt::format("Functions of {} are not compared: some have no name in one of the runs.",
+                               escaped(fmt::format("{}", fmt::join(c.unnamed_libraries, ", ")))),
+                   terminal.width) +
            "\n";
   if (!c.sampled) return out + "\nWithout samples of stacks in both traces, functions cannot be compared.\n";
   return out + "\n" + functions_table(c, terminal);

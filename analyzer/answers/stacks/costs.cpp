@@ -37,24 +37,35 @@ void CostReader::on_span(const Span& span) {
   Block& block = open_[&span.stream][span.data.op->name];
   block.calls += 1;
   block.ns += static_cast<double>(trace_.clock.between(span.data.start, span.end));
+  if (const auto cpu = span.cpu_ns()) {
+    block.measured += 1;
+    block.cpu_ns += static_cast<double>(*cpu);
+  }
+}
+
+void CostReader::add(const std::string& name, const Block& block) {
+  OpCost& cost = costs_.ops[name];
+  cost.wall.add(block.calls, block.ns);
+  if (block.measured > 0) cost.clock.add(block.measured, block.cpu_ns);
 }
 
 void CostReader::close(const Stream& stream) {
   const auto open = open_.find(&stream);
   if (open == open_.end()) return;
-  for (const auto& [name, block] : open->second) costs_.ops[name].wall.add(block.calls, block.ns);
+  for (const auto& [name, block] : open->second) add(name, block);
   open_.erase(open);
 }
 
 Costs CostReader::take() {
   for (const auto& [stream, blocks] : open_)
-    for (const auto& [name, block] : blocks) costs_.ops[name].wall.add(block.calls, block.ns);
+    for (const auto& [name, block] : blocks) add(name, block);
   open_.clear();
   StackNames names(trace_.stacks, frames_);
   for (const auto& [key, profile] : profile_.ops()) {
     if (!key.outside()) costs_.ops[key.name].add(profile, names, frames_);
   }
   costs_.loop = loop_.take();
+  costs_.loop.unit = trace_.catalog.sample_unit();
   return std::move(costs_);
 }
 

@@ -27,6 +27,8 @@ class BlockMean {
 
 struct OpCost : OwnTime {
   BlockMean wall;  // time of a call, nested operations included
+  BlockMean
+      clock;  // CPU time of the calls of which it was measured, by their threads' clock; nested ones included
 
   Estimate cpu_per_call(const Tally& tally) const;
 };
@@ -57,7 +59,9 @@ class CostReader : public Visitor {
  private:
   struct Block {
     double calls = 0, ns = 0;
+    double measured = 0, cpu_ns = 0;
   };
+  void add(const std::string& name, const Block& block);
   void close(const Stream& stream);
 
   const Trace& trace_;

@@ -54,19 +54,19 @@ NamedFrame StackNames::named(const Location& location, std::uint64_t id) const {
   const Function* function = stacks_.function(id);
   if (function == nullptr) return unnamed(location);
   if (function->source == NameSource::python)
-    return {function->name, base_name(function->file), function->file, function->line, Part::python};
+    return {function->name, base_name(function->file), function->file, function->line, Part::python, true};
   const Binary* binary = stacks_.binary(function->binary != 0 ? function->binary : location.binary);
   const std::string library = binary == nullptr ? "?" : base_name(binary->path);
-  return {function->name, library, function->file, function->line, part_of(library)};
+  return {function->name, library, function->file, function->line, part_of(library), true};
 }
 
 NamedFrame StackNames::unnamed(const Location& location) const {
-  if (location.binary == 0) return {"(a Python function)", "?", "", 0, Part::python};
+  if (location.binary == 0) return {"(a Python function)", "?", "", 0, Part::python, false};
   const Binary* binary = stacks_.binary(location.binary);
   const std::string library = binary == nullptr ? "?" : base_name(binary->path);
   // The functions behind unnamed addresses are not known: one frame per address would look like many
   // functions.
-  return {library + "!?", library, "", 0, part_of(library)};
+  return {library + "!?", library, "", 0, part_of(library), false};
 }
 
 Owner owner_of(std::span<const FrameId> frames, const FrameTable& table) {

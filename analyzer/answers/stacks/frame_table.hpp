@@ -27,6 +27,7 @@ struct NamedFrame {
   std::string file;     // of the source, empty: not known
   std::uint64_t line = 0;
   Part part = Part::native;
+  bool named = true;  // else what stands for all functions of the library that have no name
 };
 
 using FrameId = std::uint32_t;  // numbers the frames of a table, from 0

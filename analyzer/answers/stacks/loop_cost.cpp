@@ -37,6 +37,11 @@ std::optional<double> LoopCost::samples_per_s() const {
   return in_batch * static_cast<double>(wait.count()) * 1e9 / time;
 }
 
+std::optional<double> LoopCost::batches_per_s() const {
+  return wait.count() > 0 && time > 0 ? std::optional(static_cast<double>(wait.count()) * 1e9 / time)
+                                      : std::nullopt;
+}
+
 void LoopCostReader::on_span(const Span& span) {
   const auto ns = [&](std::uint64_t start, std::uint64_t end) {
     return static_cast<double>(clock_.between(start, end));

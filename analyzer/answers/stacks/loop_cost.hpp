@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,18 +37,21 @@ class RowMean {
 };
 
 struct LoopCost {
-  RowMean batch, wait, step;  // from one __next__ to the following one; inside it; between them. ns
-  RowMean fetch;              // making a batch, in one worker
-  std::uint64_t samples = 0;  // of all batches that were made
-  double next = 0, loop = 0;  // ns: as LoaderFinding's
-  double time = 0;            // ns: the loop and what comes before it, from the call of __iter__ on
-  CoreWait core_wait;         // of workers, making batches
+  RowMean batch, wait, step;     // from one __next__ to the following one; inside it; between them. ns
+  RowMean fetch;                 // making a batch, in one worker
+  std::string unit = "samples";  // what they are: Catalog::sample_unit()
+  std::uint64_t samples = 0;     // of all batches that were made
+  double next = 0, loop = 0;     // ns: as LoaderFinding's
+  double time = 0;               // ns: the loop and what comes before it, from the call of __iter__ on
+  CoreWait core_wait;            // of workers, making batches
 
   std::optional<double> waited_percent() const {
     return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
   }
   // Of one training process, on average. None if the number of samples in batches is not known.
   std::optional<double> samples_per_s() const;
+  // None: there was no batch.
+  std::optional<double> batches_per_s() const;
 };
 
 class LoopCostReader {
