@@ -1,7 +1,5 @@
 #include "pipeline/dataset_calls.hpp"
 
-#include <cstring>
-
 #include "pipeline/items.hpp"
 #include "python/code_names.hpp"
 #include "python/evaluator.hpp"
@@ -62,7 +60,7 @@ void watch_class(const py::Type* type) {
 void watch_type_of(py::Object* dataset) {
   const py::Type* const type = py::type_of(dataset);
   if (is_watched(type)) return;
-  std::memmove(watched + 1, watched, sizeof watched - sizeof watched[0]);
+  for (int i = kMostTypes - 1; i > 0; --i) watched[i] = watched[i - 1];
   watched[0] = type;
   const Owned order(
       py::api.PyObject_GetAttr(reinterpret_cast<py::Object*>(py::type_of(dataset)), names.__mro__));

@@ -194,6 +194,8 @@ TEST_CASE("lock: workers take turns, and more of them are not advised") {
   run.set_workers(4);
   run.each_batch([](RecordedBatch& batch) { batch.fetch_cpu = 0; });
   run.recording().turns = {1000, 10};
+  CHECK_FALSE(judged(judge_lock, run).holds);  // they may have waited for cores
+  run.each_batch([](RecordedBatch& batch) { batch.core_wait = 0; });
   CHECK(judged(judge_lock, run).holds);
   CHECK(Case(run.findings).trials()->find("workers") == nullptr);
   run.recording().turns = {1000, 300};

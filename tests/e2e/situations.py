@@ -38,7 +38,7 @@ def larger_first(tracer, larger, smaller, name):
 
 
 def is_healthy(tracer, name):
-    """Nothing is advised in the loader."""
+    """Nothing is advised in the loader. On a busy machine that may be said."""
     verdict = traced(tracer, "healthy", name, "fix")
-    assert verdict["cause"] in ("training", "balanced"), verdict
+    assert verdict["cause"] in ("training", "balanced", "crowded"), verdict
     assert {advice["action"] for advice in verdict["advice"]} <= {"none", "train_step"}, verdict

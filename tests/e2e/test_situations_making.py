@@ -9,6 +9,6 @@ def test_own_code(name, tracer):
     situations.is_told(tracer, "own_code", name)
 
 
-@pytest.mark.parametrize("name", ["deep_copies", "slow_transform", "large_photographs", "search_for_each_sample"])
+@pytest.mark.parametrize("name", ["slow_transform", "large_photographs", "search_for_each_sample"])
 def test_operations(name, tracer):
     situations.is_told(tracer, "op", name)

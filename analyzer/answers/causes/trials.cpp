@@ -34,12 +34,16 @@ bool taking_turns(const Recording& recording) {
     return false;
   double wall = 0;
   double idle = 0;
+  double all = 0;
   for (const auto& epoch : recording.epochs)
     for (const auto& batch : epoch.batches) {
+      all += batch.fetch;
+      if (!batch.core_wait) continue;  // it may all be waiting for a core
       wall += batch.fetch;
-      idle += std::max(0.0, batch.fetch - batch.fetch_cpu - batch.core_wait.value_or(0));
+      idle += std::max(0.0, batch.fetch - batch.fetch_cpu - *batch.core_wait);
     }
-  return idle >= kLeastIdle * wall;
+  constexpr double kLeastKnown = 0.5;
+  return wall >= kLeastKnown * all && idle >= kLeastIdle * wall;
 }
 
 Trials::Trials(const Recording& recording)
