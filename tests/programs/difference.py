@@ -5,6 +5,8 @@ import time
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from compose import Compose
+
 
 def burn(seconds):
     end = time.thread_time() + seconds
@@ -23,16 +25,6 @@ class Work:
 
 class Added(Work):
     pass
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, sample):
-        for transform in self.transforms:
-            sample = transform(sample)
-        return sample
 
 
 class Rows(Dataset):

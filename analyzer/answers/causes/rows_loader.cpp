@@ -206,13 +206,12 @@ Judgement judge_workers(const Case& c) {
 // the one that receives, and what it takes says nothing about the batch.
 Judgement judge_transfer(const Case& c) {
   constexpr double kAnyBatch = 2e6;  // ns
-  constexpr double kBusy = 25;       // percent of the time of fetches that is waiting for a core
   if (!c.trials()) return ruled_out("too few batches to tell what moving them costs");
   const double pipe = c.trials()->mean_of(&RecordedBatch::pipe);
   const double receive = c.trials()->mean_of(&RecordedBatch::receive);
   const bool piped = c.trials()->through_pipe();
   const double gain = c.trials()->gain("transfer");
-  if (!piped && c.core_wait_percent() >= kBusy)
+  if (!piped && c.core_wait_percent() >= kCoresShortPercent)
     return ruled_out(
         "the machine is busy, so what receiving a batch takes cannot be told from waiting for a core");
   Judgement out;

@@ -14,9 +14,6 @@ std::string cores_text(const Case& c) {
   return fmt::format("{} core{}", c.findings().cores, c.findings().cores == 1 ? "" : "s");
 }
 
-// Fetches wait for a core for this share of their time: the cores are not enough for all that want one.
-constexpr double kCoresShort = 25;
-
 }  // namespace
 
 // Threads that help workers (pools of OpenMP, OpenCV and others) use a fifth of the workers' CPU time, and
@@ -219,7 +216,7 @@ Judgement judge_crowded(const Case& c) {
       c.mean_fetch() * (1 - by_others / 100) / static_cast<double>(std::max<std::uint64_t>(1, c.workers()));
   out.general = true;
   out.aside = alone > kKeepsUp * c.mean_step();
-  out.holds = c.waits() && by_others >= kCoresShort && *used < kMostUsed;
+  out.holds = c.waits() && by_others >= kCoresShortPercent && *used < kMostUsed;
   out.explains = c.waited_percent() * std::max(0.0, by_others) / 100;
   out.words = fmt::format(
       "{} of the time in which a batch is made is waiting for a core, and the program itself uses {} of {}",

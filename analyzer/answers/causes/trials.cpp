@@ -16,9 +16,6 @@ constexpr double kIdleOfLoader = 0.4;   // of the fetch: reading, not computing
 constexpr double kAlmostBest = 0.98;    // of the best rate: prefer the smallest change that reaches it
 constexpr double kStartupShare = 0.15;  // of the epochs
 constexpr std::uint64_t kMostWorkers = 32;
-// Where fetches wait for a core for this share of their time, the cores are taken: more workers get no more
-// of them, and make all slower by taking turns.
-constexpr double kCoresTakenPercent = 25;
 
 }  // namespace
 
@@ -114,7 +111,7 @@ bool Trials::starting_dominates() const {
 // The most workers that are tried.
 std::uint64_t Trials::most_workers() const {
   const double waiting = core_wait_percent();
-  if (loader_.workers > 0 && waiting >= kCoresTakenPercent) return loader_.workers;
+  if (loader_.workers > 0 && waiting >= kCoresShortPercent) return loader_.workers;
   if (waiting < kTellsOfCoresPercent || recording_.cores <= 0) return kMostWorkers;
   const double running = fetches_.core_wait.wall - fetches_.core_wait.waited;
   const double computing = running > 0 ? std::clamp(fetches_.told_cpu / running, 0.01, 1.0) : 1;
@@ -204,13 +201,12 @@ double Trials::fetch_share(const RecordedOp& op, double part) const {
 void Trials::try_ops() {
   for (const auto& op : recording_.ops) {
     if (op.calls == 0) continue;
+    const double share = fetch_share(op, 1);
     // What runs once a worker is a part of starting it: keeping the workers saves it.
     if (op.first_only && recording_.all_epochs > 1 && !loader_.keeps_workers()) {
-      if (fetch_share(op, 1) > starting_op_.share)
-        starting_op_ = {op.name, fetch_share(op, 1), false, op.role};
+      if (share > starting_op_.share) starting_op_ = {op.name, share, false, op.role};
       continue;
     }
-    const double share = fetch_share(op, 1);
     const double computes = op.cpu.share().value_or(1);
     if (share > top_op_.share) top_op_ = {op.name, share, computes >= kComputes, op.role};
     const double idle = (1 - computes) * sleeping_share() * replay_.calibration().fetch_idle;

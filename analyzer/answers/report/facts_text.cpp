@@ -58,8 +58,7 @@ std::string interpreter_lock_line(const InterpreterLockFinding& lock) {
   if (!waiting || *waiting < kTellsOfWaiting) return {};
   return fmt::format(
       "threads of the processes that make batches waited {} for the interpreter's lock (GIL): {:.1f} of a "
-      "process at "
-      "once",
+      "process at once",
       human_time(lock.waited), *waiting);
 }
 

@@ -85,15 +85,10 @@ Rates rates_of(const LoopComparison& loop) {
   return {loop.before.batches_per_s(), loop.after.batches_per_s(), "batches"};
 }
 
-double mean_samples(const LoopCost& loop) {
-  return loop.fetch.count() > 0 ? static_cast<double>(loop.samples) / static_cast<double>(loop.fetch.count())
-                                : 0;
-}
-
 // Times of a batch are of different things if batches have another size.
 std::string about_batches(const LoopComparison& loop) {
   constexpr double kOther = 1.05;
-  const double before = mean_samples(loop.before), after = mean_samples(loop.after);
+  const double before = loop.before.mean_samples(), after = loop.after.mean_samples();
   if (before <= 0 || after <= 0 || std::max(before, after) < kOther * std::min(before, after)) return {};
   return fmt::format("A batch has {} instead of {} samples: times of a batch are not of the same work. ",
                      human_rate(after), human_rate(before));
@@ -121,8 +116,7 @@ std::string about_cores(const LoopComparison& loop) {
   if (std::abs(*after - *before) < kTellsOfCoresPercent)
     return fmt::format(
         "Workers waited for a core in both runs, for {} of the time in which they made batches instead of "
-        "{}: the "
-        "machine was busy, which makes times longer and less certain. ",
+        "{}: the machine was busy, which makes times longer and less certain. ",
         human_percent(*after), human_percent(*before));
   return fmt::format(
       "Workers waited for a core for {} of the time in which they made batches instead of {}: the "

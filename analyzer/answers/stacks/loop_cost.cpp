@@ -33,8 +33,7 @@ Estimate RowMean::estimate() const {
 
 std::optional<double> LoopCost::samples_per_s() const {
   if (samples == 0 || fetch.count() == 0 || wait.count() == 0 || time <= 0) return std::nullopt;
-  const double in_batch = static_cast<double>(samples) / static_cast<double>(fetch.count());
-  return in_batch * static_cast<double>(wait.count()) * 1e9 / time;
+  return mean_samples() * static_cast<double>(wait.count()) * 1e9 / time;
 }
 
 std::optional<double> LoopCost::batches_per_s() const {

@@ -48,6 +48,10 @@ struct LoopCost {
   std::optional<double> waited_percent() const {
     return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
   }
+  // In a batch; 0: not known.
+  double mean_samples() const {
+    return fetch.count() > 0 ? static_cast<double>(samples) / static_cast<double>(fetch.count()) : 0;
+  }
   // Of one training process, on average. None if the number of samples in batches is not known.
   std::optional<double> samples_per_s() const;
   // None: there was no batch.

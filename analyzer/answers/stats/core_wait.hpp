@@ -9,6 +9,10 @@ namespace lotus::analyzer {
 // From this share of the time of fetches on, waiting for a core is mentioned.
 inline constexpr double kTellsOfCoresPercent = 10;
 
+// From this share on the cores are not enough for all that want one: more threads get no more of them, and
+// what a thread takes says little of its work.
+inline constexpr double kCoresShortPercent = 25;
+
 // Sums over the fetches whose wait for a core is known, in ns.
 struct CoreWait {
   double waited = 0, wall = 0;
