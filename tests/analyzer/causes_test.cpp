@@ -248,7 +248,7 @@ TEST_CASE("transfer: batches are written to the pipe") {
   Run run;
   run.each_batch([](RecordedBatch& batch) {
     batch.fetch = batch.fetch_cpu = 0.1e6;
-    batch.transfer = batch.pipe = 9.9e6;
+    batch.transfer = batch.pipe = batch.joint = 9.9e6;
   });
   CHECK(judged(judge_transfer, run).holds);
   CHECK(judged(judge_transfer, run).words.find("pipe") != std::string::npos);

@@ -29,11 +29,11 @@ constexpr CauseRow kRows[] = {
      "one thread a worker: OMP_NUM_THREADS=1 and cv2.setNumThreads(0) before they start, "
      "torch.set_num_threads(1) in "
      "them; LOTUS_TRY=threads=1 tries it"},
-    {Cause::oversubscribed, "oversubscribed", Place::ranked, judge_oversubscribed, nullptr,
+    {Cause::oversubscribed, "oversubscribed", Place::ranked, judge_oversubscribed, "fewer_workers",
      "no more workers than cores"},
     {Cause::gil, "gil", Place::ranked, judge_gil, nullptr,
      "processes instead of threads: no pool of threads in the dataset, and no more workers than cores"},
-    {Cause::lock, "lock", Place::ranked, judge_lock, nullptr,
+    {Cause::lock, "lock", Place::ranked, judge_lock, "lock",
      "hold it shorter, or give each worker its own file, connection or copy; more workers would wait, too"},
     {Cause::gc, "gc", Place::ranked, judge_gc, nullptr,
      "no gc.collect() in the dataset; gc.freeze() in worker_init_fn takes what was there before out of it"},

@@ -19,30 +19,6 @@ constexpr std::uint64_t kMostWorkers = 32;
 
 }  // namespace
 
-// Measured: of independent workers, 25 to 45 % of the ends follow the one before closely; of workers with one
-// lock for all, 0 to 5 %. Fetches that compute, or wait for a core, take turns on the cores.
-bool taking_turns(const Recording& recording) {
-  constexpr std::uint64_t kFewestGaps = 50;
-  constexpr double kMostClose = 0.1;
-  constexpr double kLeastIdle = 0.5;  // of the fetches' time, neither computing nor waiting for a core
-  const TakingTurns& turns = recording.turns;
-  if (turns.gaps < kFewestGaps ||
-      static_cast<double>(turns.close) > kMostClose * static_cast<double>(turns.gaps))
-    return false;
-  double wall = 0;
-  double idle = 0;
-  double all = 0;
-  for (const auto& epoch : recording.epochs)
-    for (const auto& batch : epoch.batches) {
-      all += batch.fetch;
-      if (!batch.core_wait) continue;  // it may all be waiting for a core
-      wall += batch.fetch;
-      idle += std::max(0.0, batch.fetch - batch.fetch_cpu - *batch.core_wait);
-    }
-  constexpr double kLeastKnown = 0.5;
-  return wall >= kLeastKnown * all && idle >= kLeastIdle * wall;
-}
-
 Trials::Trials(const Recording& recording)
     : recording_(recording), loader_(recording.loader), replay_(recording) {
   for (const auto& epoch : recording.epochs)
@@ -55,6 +31,8 @@ Trials::Trials(const Recording& recording)
       fetches_.core_wait.add(*batch.core_wait, batch.fetch);
     }
   try_workers();
+  try_fewer_workers();
+  try_lock();
   try_prefetch();
   try_order();
   try_persistent();
@@ -142,6 +120,25 @@ void Trials::try_workers() {
     return consider(
         {"workers", fmt::format("{} worker{} instead of {}", workers, plural, loader_.workers), question});
   }
+}
+
+// One for each core, where more of them keep each other waiting.
+void Trials::try_fewer_workers() {
+  if (recording_.cores <= 0 || core_wait_percent() < kCoresShortPercent) return;
+  const auto cores = static_cast<std::uint64_t>(std::max(1.0, recording_.cores));
+  if (loader_.workers <= cores) return;
+  Question question;
+  question.workers = cores;
+  consider({"fewer_workers",
+            fmt::format("{} worker{} instead of {}", cores, cores == 1 ? "" : "s", loader_.workers),
+            question});
+}
+
+void Trials::try_lock() {
+  if (replay_.calibration().held == 0) return;  // none that workers share is known
+  Question question;
+  question.no_lock = true;
+  consider({"lock", "a lock that no worker has to wait for", question});
 }
 
 void Trials::try_prefetch() {

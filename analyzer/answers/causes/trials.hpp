@@ -45,9 +45,6 @@ struct FetchPart {
   OpRole role = OpRole::frame;
 };
 
-// Whether the workers seem to wait for each other at each sample, as for a lock.
-bool taking_turns(const Recording& recording);
-
 class Trials {
  public:
   // `recording` outlives it, and can be replayed: see can_replay().
@@ -97,6 +94,8 @@ class Trials {
 
   void consider(Trial trial);
   void try_workers();
+  void try_fewer_workers();
+  void try_lock();
   void try_prefetch();
   void try_order();
   void try_persistent();

@@ -33,9 +33,11 @@ class Assembly {
   RecordedBatch batch_of(const RawBatch& raw, double transfer);
   double fetch_cpu_of(const RawBatch& raw) const;
   double receive_of(const RawBatch& raw);
+  double joint_of(const RawBatch& raw) const;
   double ns(std::uint64_t from, std::uint64_t to) const {
     return from == kUnknown || to == kUnknown ? 0 : static_cast<double>(trace_.clock.between(from, to));
   }
+  double ns(std::uint64_t ticks) const { return static_cast<double>(trace_.clock.duration_ns(ticks)); }
   double ns(const Interval& interval) const {
     return interval.known() ? ns(interval.start, interval.end) : 0;
   }
@@ -109,6 +111,14 @@ double Assembly::receive_of(const RawBatch& raw) {
   return ns(batch.deserialize);
 }
 
+// A batch larger than the pipe's buffer is written as fast as it is read: while training computes, the writer
+// waits. A pin thread always reads.
+double Assembly::joint_of(const RawBatch& raw) const {
+  const Batch& batch = raw.batch;
+  if (!batch.send.known() || batch.pin.known() || !raw.get.known()) return ns(batch.send);
+  return ns(std::clamp(raw.get.start, batch.send.start, batch.send.end), batch.send.end);
+}
+
 // A fetch that hands its work to threads and waits for them needs a core as much as if it computed itself:
 // with the interpreter's lock one for all. Another thread sends the batch before it meanwhile; that is not
 // the fetch's.
@@ -133,7 +143,9 @@ RecordedBatch Assembly::batch_of(const RawBatch& raw, double transfer) {
   }
   out.transfer = transfer;
   out.transfer_cpu = std::min(transfer, ns(batch.serialize));
+  out.lock_wait = std::min(ns(raw.lock_wait), out.fetch - std::max(0.0, out.fetch_cpu));
   out.pipe = ns(batch.send);
+  out.joint = joint_of(raw);
   out.receive = batch.inline_fetch ? 0 : receive_of(raw);
   out.pin = ns(batch.pin);
   for (const OpTime& time : raw.ops)
@@ -165,9 +177,13 @@ void Assembly::add(const EpochOf& of) {
     if (worker < epoch.ready.size()) epoch.ready[worker] = ns(begun, rows.front()->batch.fetch.start);
     add_worker(rows, epoch.fresh, transfer);
   }
-  for (const auto& [index, row] : of.raw->batches)
-    if (row.batch.fetched == Fetched::made && row.batch.fetch.known())
-      epoch.batches.push_back(batch_of(row, transfer.contains(&row) ? transfer[&row] : -1));
+  std::uint64_t settled = 0;  // when the last worker began
+  for (const auto& [worker, rows] : by_worker) settled = std::max(settled, rows.front()->batch.fetch.start);
+  for (const auto& [index, row] : of.raw->batches) {
+    if (row.batch.fetched != Fetched::made || !row.batch.fetch.known()) continue;
+    epoch.batches.push_back(batch_of(row, transfer.contains(&row) ? transfer[&row] : -1));
+    epoch.batches.back().settled = row.batch.fetch.start >= settled;
+  }
   if (!epoch.batches.empty()) recording_.epochs.push_back(std::move(epoch));
 }
 

@@ -19,6 +19,7 @@ struct RawBatch {
   std::uint64_t cpu_ns = kUnknown;          // of the thread that made it, …
   std::uint64_t process_cpu_ns = kUnknown;  // … and of all threads of its process meanwhile
   std::uint64_t core_wait_ns = kUnknown;
+  std::uint64_t lock_wait = 0;
   std::vector<OpTime> ops;  // op: Op::index; time in ticks
 };
 

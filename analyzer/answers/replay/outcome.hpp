@@ -16,8 +16,10 @@ struct Order {
 struct ReplayOutcome {
   Achieved achieved;
   double fetch = 0, step = 0;  // mean length
-  double first = 0;            // from the call of __iter__ to the first batch, of all epochs
-  double first_wait = 0;       // of it: inside __next__
+  double settled = 0;     // … of the fetches that began when all workers had begun their first; 0: none
+  double lock_wait = 0;   // mean of a fetch
+  double first = 0;       // from the call of __iter__ to the first batch, of all epochs
+  double first_wait = 0;  // of it: inside __next__
 };
 
 }  // namespace lotus::analyzer

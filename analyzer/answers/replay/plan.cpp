@@ -16,7 +16,8 @@ constexpr std::uint32_t kMostSlices = 8;
 // Applies one question to the recorded costs.
 class Planner {
  public:
-  Planner(const Recording& recording, const Question& question, const Calibration& calibration);
+  Planner(const Recording& recording, const Question& question, const Calibration& calibration,
+          const Doubt& doubt);
   Plan plan();
 
  private:
@@ -30,28 +31,33 @@ class Planner {
   PlannedStep step_of(const RecordedStep& step) const;
   void set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& epoch) const;
   Effect effect_of(const RecordedOp& op) const;
-  void change_own_code(const RecordedBatch& batch, double& wall, double& cpu) const;
+  void change_own_code(const RecordedBatch& batch, double working, double& wall, double& cpu) const;
   bool never_crowded() const;
 
   const Recording& recording_;
   const Question& question_;
   const Calibration& calibration_;
+  const Doubt& doubt_;
   Settings settings_;
   std::vector<Effect> effects_;  // by op
   double step_factor_ = 1;
   bool crowded_ = true;
+  bool independent_ = false;
 };
 
 double threads_of(const RecordedStep& step) {
   return step.wall > 0 ? std::max(1.0, std::ceil(step.cpu / step.wall - 0.1)) : 1;
 }
 
-Planner::Planner(const Recording& recording, const Question& question, const Calibration& calibration)
+Planner::Planner(const Recording& recording, const Question& question, const Calibration& calibration,
+                 const Doubt& doubt)
     : recording_(recording),
       question_(question),
       calibration_(calibration),
+      doubt_(doubt),
       settings_(settings_of(recording, question)),
-      step_factor_(question.step.of(mean_step(recording))) {
+      step_factor_(question.step.of(mean_step(recording))),
+      independent_(question.no_lock || doubt.independent) {
   for (const auto& op : recording.ops) effects_.push_back(effect_of(op));
   crowded_ = !never_crowded();
 }
@@ -68,12 +74,12 @@ Planner::Effect Planner::effect_of(const RecordedOp& op) const {
   return effect;
 }
 
-void Planner::change_own_code(const RecordedBatch& batch, double& wall, double& cpu) const {
+void Planner::change_own_code(const RecordedBatch& batch, double working, double& wall, double& cpu) const {
   for (const auto& change : question_.ops) {
     if (change.name != kOwnCode) continue;
     const OwnCode own = own_code_of(recording_, batch);
-    const double most = std::max(0.0, own.wall);
-    const double factor = change.change.of(own.wall);
+    const double most = std::max(0.0, own.wall) * working;
+    const double factor = change.change.of(own.wall * working);
     wall += (factor - 1) * most;
     cpu += (factor - 1) * std::clamp(own.cpu, 0.0, most);
   }
@@ -89,34 +95,40 @@ bool Planner::never_crowded() const {
 
 PlannedBatch Planner::batch_of(const RecordedBatch& batch, bool kept) const {
   const double slow = batch.worker < recording_.slowness.size() ? recording_.slowness[batch.worker] : 1;
-  double wall = batch.fetch;
+  const double idle = batch.rest() * (independent_ ? 1 : 1 - calibration_.lock_wait);
   double cpu = batch.fetch_cpu;
+  double wall = cpu + idle;
+  // Where in the fetch it waits for the lock is not known: its operations do so by their time.
+  const double working = batch.fetch > 0 ? std::min(1.0, wall / batch.fetch) : 1;
   for (const OpTime& time : batch.ops) {
-    wall += effects_[time.op].wall * time.ns;
+    wall += effects_[time.op].wall * time.ns * working;
     cpu += effects_[time.op].cpu * time.ns;
     const RecordedOp& op = recording_.ops[time.op];
     if (!kept || !op.first_only) continue;
     wall -= time.ns;
     cpu -= time.ns * std::min(1.0, op.cpu.share().value_or(1));
   }
-  change_own_code(batch, wall, cpu);
-  const double factor = question_.fetch.of(batch.fetch);
+  change_own_code(batch, working, wall, cpu);
+  const double factor = question_.fetch.of(batch.fetch * working);
   wall *= factor;
   cpu *= factor;
   PlannedBatch out;
   out.cpu = std::max(0.0, cpu) / slow;
-  out.idle = std::max(0.0, wall / slow - out.cpu) * batch.sleeping_share() * calibration_.fetch_idle;
-  out.cpu *= calibration_.crowding;
-  if (crowded_ && out.cpu > 0 && out.idle > 0)
+  out.idle = std::max(0.0, wall / slow - out.cpu) * batch.sleeping_share(calibration_.sleeping) *
+             calibration_.fetch_idle;
+  out.cpu *= calibration_.crowding * doubt_.computing;
+  out.held = independent_ ? 0 : calibration_.held;
+  if (out.held > 0 || (crowded_ && out.cpu > 0 && out.idle > 0))
     out.slices = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(batch.samples, 1, kMostSlices));
-  const double transfer = recording_.transfer_known ? batch.transfer : kTransfer;
-  out.transfer_cpu = recording_.transfer_known ? batch.transfer_cpu : kTransfer;
+  const double assumed = kTransfer * doubt_.assumed;
+  const double transfer = recording_.transfer_known ? batch.transfer * calibration_.overheads : assumed;
+  out.transfer_cpu = recording_.transfer_known ? batch.transfer_cpu * calibration_.overheads : assumed;
   out.transfer_idle = transfer - out.transfer_cpu;
   if (recording_.transfer_known && batch.pipe >= kThroughPipe) {  // the rest was waiting for the pipe
     out.transfer_idle = 0;
-    out.pipe = question_.shared_memory ? 0 : batch.pipe;
+    out.pipe = question_.shared_memory ? 0 : batch.joint;
   }
-  out.receive = recording_.transfer_known ? batch.receive : kTransfer;
+  out.receive = recording_.transfer_known ? batch.receive * calibration_.overheads : assumed;
   if (question_.instant_receive || question_.shared_memory) out.receive = 0;
   out.pin = batch.pin;
   return out;
@@ -136,9 +148,13 @@ void Planner::set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& 
   const auto workers = static_cast<double>(settings_.workers);
   epoch.start = recorded.start;
   epoch.finish = recorded.finish;
+  // Workers that are kept are not waited for at the epoch's end.
+  if (settings_.persistent && !recording_.loader.keeps_workers())
+    epoch.finish = std::min(epoch.finish, recording_.overheads.own);
   if (before == 0) {
-    epoch.start += workers * kStartOfWorker * (fresh ? 1 : 0);
-    epoch.ready.assign(settings_.workers, epoch.start + (fresh ? kStartOfWorker : 0));
+    const double start = fresh ? kStartOfWorker * doubt_.assumed : 0;
+    epoch.start += workers * start;
+    epoch.ready.assign(settings_.workers, epoch.start + start);
     return;
   }
   const double each = fresh ? recorded.start / before : 0;
@@ -160,6 +176,7 @@ PlannedEpoch Planner::epoch_of(const RecordedEpoch& recorded, bool fresh, std::u
   epoch.weight = static_cast<double>(recorded.consumed) / static_cast<double>(epoch.steps.size());
   if (recorded.fresh && !fresh) {  // the workers run already
     epoch.ready.assign(settings_.workers, recording_.overheads.dispatch);
+    epoch.finish = std::min(recorded.finish, recording_.overheads.own);
     return epoch;
   }
   set_ends(recorded.fresh == fresh ? recorded : recording_.epochs.front(), fresh, epoch);
@@ -170,6 +187,9 @@ Plan Planner::plan() {
   Plan plan;
   plan.settings = settings_;
   plan.overheads = recording_.overheads;
+  for (double* part :
+       {&plan.overheads.dispatch, &plan.overheads.between, &plan.overheads.own, &plan.overheads.handover})
+    *part *= calibration_.overheads;
   if (question_.instant_own) plan.overheads.own = 0;
   plan.images = recording_.achieved.images;
   plan.slowness = question_.even_workers ? std::vector<double>() : recording_.slowness;
@@ -213,8 +233,9 @@ double mean_step(const Recording& recording) {
   return count > 0 ? sum / count : 0;
 }
 
-Plan plan_of(const Recording& recording, const Question& question, const Calibration& calibration) {
-  return Planner(recording, question, calibration).plan();
+Plan plan_of(const Recording& recording, const Question& question, const Calibration& calibration,
+             const Doubt& doubt) {
+  return Planner(recording, question, calibration, doubt).plan();
 }
 
 std::vector<std::string> op_names(const Recording& recording) {

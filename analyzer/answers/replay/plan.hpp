@@ -19,8 +19,9 @@ struct Settings {
 
 struct PlannedBatch {
   double cpu = 0, idle = 0;  // of the fetch: computing; sleeping, reading
+  double held = 0;           // the share of both in which it has the lock of all workers
   double transfer_cpu = 0, transfer_idle = 0;
-  double pipe = 0;  // then: has the pipe for itself
+  double pipe = 0;  // then: has the pipe for itself, while the receiver reads
   double receive = 0, pin = 0;
   std::uint32_t slices = 1;  // computing and sleeping take turns this often
 };
@@ -84,13 +85,32 @@ struct Question {
   bool instant_receive = false;  // receiving costs training no time
   bool shared_memory = false;    // batches go through shared memory, not through the pipe
   bool instant_own = false;      // __next__ does nothing itself but wait: no sampler
+  bool no_lock = false;          // workers do not wait for each other
 };
 
-// fetch_idle and step_idle: the share of sleeping in the time in which a recorded fetch or step did not
-// compute; the rest is waiting for a core. crowding: how many times slower than on an idle machine fetches
-// computed, because other programs used the cores as well.
+// What the replay of a recording finds out about it.
 struct Calibration {
-  double fetch_idle = 1, step_idle = 1, crowding = 1;
+  // The share of sleeping in the time in which a fetch or step did not compute; the rest is waiting for a
+  // core.
+  double fetch_idle = 1, step_idle = 1;
+  // The same, as far as fetches tell how long they waited for a core: for those that do not tell.
+  double sleeping = 1;
+  // How many times slower than on an idle machine fetches computed, because other programs used the cores as
+  // well.
+  double crowding = 1;
+  // The share of a fetch, without waiting, in which it has the lock that all workers share.
+  double held = 0;
+  // The share of its time without computing in which it waits for that lock, where waits were not recorded.
+  double lock_wait = 0;
+  // The share of what handing over indices and batches took that was not waiting for a core.
+  double overheads = 1;
+};
+
+// What a recording leaves open: factors of what fetches compute, and of what is assumed where nothing was
+// recorded. The interval of an answer holds the answers to all its doubts.
+struct Doubt {
+  double computing = 1, assumed = 1;
+  bool independent = false;  // workers do not wait for each other
 };
 
 // A batch whose writing to the pipe takes this long, ns, goes through it itself, instead of through shared
@@ -101,7 +121,8 @@ inline constexpr double kThroughPipe = 1e6;
 inline constexpr std::uint64_t kMostPlanned = 2048;
 
 Settings settings_of(const Recording& recording, const Question& question);
-Plan plan_of(const Recording& recording, const Question& question, const Calibration& calibration);
+Plan plan_of(const Recording& recording, const Question& question, const Calibration& calibration,
+             const Doubt& doubt = {});
 
 // Names of the operations of the recording's fetches, by time, longest first.
 std::vector<std::string> op_names(const Recording& recording);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "reading/model/lock_hooks.hpp"
+
 namespace lotus::analyzer {
 
 void RunningOps::add(std::uint32_t op, float ticks) {
@@ -138,8 +140,17 @@ void Recorder::on_sample(const Span& span) {
   if (ends.size() < kMostEnds) ends.push_back({span.end, span.stream.process, span.ticks()});
 }
 
+void Recorder::on_native(const Stream& stream, const Record& record) {
+  const auto hook = stream.process->hooks.find(field<Kind::native, "hook">(record));
+  if (hook != stream.process->hooks.end() && is_shared_lock_hook(hook->second.name))
+    locked_ticks_[&stream] += field<Kind::native, "ticks">(record);
+}
+
 void Recorder::on_fetch(const Span& span) {
   auto times = running(span.stream).take();
+  std::uint64_t locked = 0;
+  if (const auto waited = locked_ticks_.find(&span.stream); waited != locked_ticks_.end())
+    locked = std::exchange(waited->second, 0);
   const Process* training = span.stream.process;
   std::uint64_t iterator = field<Kind::fetch, "iterator">(span.data);
   if (iterator == 0 && training->worker_of) {
@@ -157,6 +168,7 @@ void Recorder::on_fetch(const Span& span) {
   if (before != kUnknown && span.data.process_cpu_after > before)
     row->process_cpu_ns = span.data.process_cpu_after - before;
   if (span.data.core_wait_ns != kUnknown) row->core_wait_ns = span.data.core_wait_ns;
+  row->lock_wait = locked;
 }
 
 void Recorder::on_point(const Stream& stream, const Record& record, std::uint64_t) {
@@ -248,6 +260,7 @@ void Recorder::end() {
   epochs_.clear();
   epochs_of_loader_.clear();
   sample_ends_.clear();
+  locked_ticks_.clear();
   running_.clear();
   last_stream_ = nullptr;
 }

@@ -50,6 +50,7 @@ class Recorder : public Visitor {
   void on_span(const Span& span) override;
   void on_point(const Stream& stream, const Record& record, std::uint64_t ticks) override;
   void on_batch(const Batch& batch) override;
+  void on_native(const Stream& stream, const Record& record) override;
 
  private:
   void on_op(const Span& span);
@@ -71,7 +72,8 @@ class Recorder : public Visitor {
   std::map<IterationKey, RawEpoch> epochs_;  // of the current trace
   std::map<std::pair<const Process*, std::uint64_t>, std::uint64_t> epochs_of_loader_;  // how many, by id
   std::vector<RecordedOp> ops_;  // of the current trace, by Op::index; self in ticks
-  std::unordered_map<const Stream*, RunningOps> running_;  // of the open fetches
+  std::unordered_map<const Stream*, RunningOps> running_;          // of the open fetches
+  std::unordered_map<const Stream*, std::uint64_t> locked_ticks_;  // waited for shared locks in them
   const Stream* last_stream_ = nullptr;
   RunningOps* last_running_ = nullptr;
   std::map<std::pair<const Process*, std::uint64_t>, std::vector<SampleEnd>> sample_ends_;  // by loader id

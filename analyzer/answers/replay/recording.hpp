@@ -38,16 +38,21 @@ struct RecordedBatch {
   double fetch = 0;                 // T1
   double fetch_cpu = 0;             // of it
   std::optional<double> core_wait;  // of it; none: not known
+  double lock_wait = 0;             // of it: waiting for a lock that all workers share
+  bool settled = true;              // it began when all workers had begun their first
   double transfer = 0;              // from the end of the fetch until the result queue has the batch
   double transfer_cpu = 0;          // of it: pickling
   double pipe = 0;                  // of it: writing to the pipe, which one worker does at a time
+  double joint = 0;                 // of that: while the receiver read, or would have
   double receive = 0;               // getting it out of the result queue, once it is there
   double pin = 0;                   // pinning, if there is a pin thread
   std::vector<OpTime> ops{};
 
-  // The share of the fetch's time without computing that is not known to be waiting for a core.
-  double sleeping_share() const {
-    return fetch > fetch_cpu ? 1 - std::clamp(core_wait.value_or(0) / (fetch - fetch_cpu), 0.0, 1.0) : 1;
+  // The fetch's time without computing and without waiting for that lock.
+  double rest() const { return std::max(0.0, fetch - fetch_cpu - lock_wait); }
+  // The share of it that was not waiting for a core; `unknown`, where that was not recorded.
+  double sleeping_share(double unknown = 1) const {
+    return core_wait && rest() > 0 ? 1 - std::clamp(*core_wait / rest(), 0.0, 1.0) : unknown;
   }
 };
 
@@ -125,6 +130,9 @@ struct Recording {
   // Whether the trace has the fetches of enough batches for a meaningful replay.
   bool seen() const { return unseen * 10 <= batches; }
 };
+
+// Whether the workers seem to wait for each other at each sample, as for a lock.
+bool taking_turns(const Recording& recording);
 
 // With fewer batches than this, a replay is not meaningful.
 inline constexpr std::uint64_t kFewestToReplay = 8;

@@ -10,16 +10,33 @@ namespace {
 constexpr int kMostRounds = 12;
 constexpr double kMostCrowding = 16;
 constexpr double kCloseEnough = 0.002;
+constexpr double kLeastLockWait =
+    0.05;  // of a fetch: waiting for a lock that is shorter than this is left out
+// Two runs of the same program differ by this much, which no replay of one of them can show: more where they
+// compute than where they sleep. Measured by bench/causes/accuracy.
+constexpr double kBetweenRuns = 0.05;
+constexpr double kBetweenComputing = 0.1;  // beside it, where fetches compute all the time
+// Where more threads than cores compute, they slow each other down, by caches, page tables and switches.
+constexpr double kCrowdedCores = 1.2;  // threads for each core from which on that is seen
+constexpr double kCrowdedCost = 1.25;  // they compute up to this many times as long
+constexpr double kAssumedFactor = 3;   // what was not recorded may take this many times as long, or as short
 
-// Means of the recorded fetches and steps that are replayed, and of the part that did not compute.
+// Means of the recorded fetches and steps that are replayed, and of the part that did not compute. `settled`:
+// of the fetches that began when all workers had begun; starting workers take cores, too. 0: there are none.
 struct Means {
-  double fetch = 0, fetch_cpu = 0, fetch_idle = 0, step = 0, step_idle = 0;
+  double fetch = 0, fetch_cpu = 0, fetch_idle = 0, lock_wait = 0, settled = 0, step = 0, step_idle = 0;
+  double core_wait = 0, told = 0,
+         told_rest = 0;  // sums over the fetches that tell how long they waited for a core
+
+  // The share of making batches that is known to be waiting for a core.
+  double crowded() const { return told > 0 ? std::min(1.0, core_wait / told) : 0; }
 };
 
-Means means_of(const Plan& plan, const Recording& recording) {
+Means means_of(const Plan& plan, const Recording& recording, double sleeping) {
   Means means;
   double batches = 0;
   double steps = 0;
+  double settled = 0;
   for (std::size_t i = 0; i < plan.epochs.size(); ++i) {
     const auto& recorded = recording.epochs[i];
     const std::size_t count = plan.epochs[i].steps.size();
@@ -27,8 +44,14 @@ Means means_of(const Plan& plan, const Recording& recording) {
       const RecordedBatch& batch = recorded.batches[k];
       means.fetch += batch.fetch;
       means.fetch_cpu += batch.fetch_cpu;
-      means.fetch_idle += (batch.fetch - batch.fetch_cpu) * batch.sleeping_share();
+      means.fetch_idle += batch.rest() * batch.sleeping_share(sleeping);
+      means.lock_wait += batch.lock_wait;
+      means.core_wait += batch.core_wait.value_or(0);
+      means.told += batch.core_wait ? batch.fetch : 0;
+      means.told_rest += batch.core_wait ? batch.rest() : 0;
       ++batches;
+      means.settled += batch.settled ? batch.fetch : 0;
+      settled += batch.settled ? 1 : 0;
     }
     for (std::size_t k = 0; k < count; ++k) {
       const double threads = plan.epochs[i].steps[k].threads;
@@ -40,6 +63,8 @@ Means means_of(const Plan& plan, const Recording& recording) {
   means.fetch /= std::max(1.0, batches);
   means.fetch_cpu /= std::max(1.0, batches);
   means.fetch_idle /= std::max(1.0, batches);
+  means.lock_wait /= std::max(1.0, batches);
+  means.settled /= std::max(1.0, settled);
   means.step /= std::max(1.0, steps);
   means.step_idle /= std::max(1.0, steps);
   return means;
@@ -83,13 +108,13 @@ std::vector<Order> orders_of(const Plan& plan, std::uint64_t replica) {
   return orders;
 }
 
-// The middle 90 %, widened by the known error of the model.
-Range range_of(std::vector<double> values, double centre, double off) {
+// The middle 90 %, and the centre.
+Range middle_of(std::vector<double> values, double centre) {
   std::sort(values.begin(), values.end());
   const auto at = [&](double q) {
     return values[static_cast<std::size_t>(std::lround(q * static_cast<double>(values.size() - 1)))];
   };
-  return {std::min(centre, at(0.05)) - off, std::max(centre, at(0.95)) + off};
+  return {std::min(centre, at(0.05)), std::max(centre, at(0.95))};
 }
 
 }  // namespace
@@ -101,18 +126,43 @@ Replay::Replay(const Recording& recording) : recording_(recording) { calibrate()
 // waited for a core longer than replayed ones, other programs used the cores as well.
 void Replay::calibrate() {
   const Question as_recorded;
+  const Means recorded = means_of(plan_of(recording_, as_recorded, calibration_), recording_, 1);
+  calibration_.overheads = 1 - recorded.crowded();
+  if (recorded.told_rest > 0)
+    calibration_.sleeping = 1 - std::min(1.0, recorded.core_wait / recorded.told_rest);
+  if (recording_.loader.workers > 1) calibrate_lock();
   for (int round = 0; round < kMostRounds; ++round) {
     const Plan plan = plan_of(recording_, as_recorded, calibration_);
     replayed_ = simulate(plan);
-    const Means means = means_of(plan, recording_);
+    const Means means = means_of(plan, recording_, calibration_.sleeping);
     const bool outside = recording_.core_wait_known && calibration_.fetch_idle == 1;
-    const bool fetch =
-        (outside && crowded(calibration_.crowding, means.fetch, replayed_.fetch, means.fetch_cpu)) ||
-        adjusted(calibration_.fetch_idle, means.fetch, replayed_.fetch, means.fetch_idle);
+    const bool settled = means.settled > 0 && replayed_.settled > 0;
+    const bool fetch = (outside && crowded(calibration_.crowding, settled ? means.settled : means.fetch,
+                                           settled ? replayed_.settled : replayed_.fetch, means.fetch_cpu)) ||
+                       adjusted(calibration_.fetch_idle, means.fetch, replayed_.fetch, means.fetch_idle);
     const bool step = adjusted(calibration_.step_idle, means.step, replayed_.step, means.step_idle);
     if (!fetch && !step) return;
   }
   replayed_ = simulate(plan_of(recording_, as_recorded, calibration_));
+}
+
+// How much of a fetch has the lock is what makes replayed fetches wait for it as long as recorded ones did.
+void Replay::calibrate_lock() {
+  const Plan plan = plan_of(recording_, {}, calibration_);
+  const Means means = means_of(plan, recording_, calibration_.sleeping);
+  if (means.lock_wait < kLeastLockWait * means.fetch) {
+    if (!taking_turns(recording_)) return;
+    calibration_.held = 1;
+    calibration_.lock_wait = 1 - 1 / static_cast<double>(recording_.loader.workers);
+    return;
+  }
+  double low = 0;
+  double high = 1;
+  for (int round = 0; round < kMostRounds; ++round) {
+    calibration_.held = (low + high) / 2;
+    const double waits = simulate(plan_of(recording_, {}, calibration_)).lock_wait;
+    (waits < means.lock_wait ? low : high) = calibration_.held;
+  }
 }
 
 double Replay::rate_error_percent() const {
@@ -139,6 +189,29 @@ Prediction Replay::ask(const Question& question) const {
   return prediction_of(plan, simulate(plan));
 }
 
+// How many threads want a core, for each core, on average, if no worker has to wait for training.
+double Replay::wanted(const Settings& settings) const {
+  const Means means = means_of(plan_of(recording_, {}, calibration_), recording_, calibration_.sleeping);
+  const double idle = means.fetch_idle * calibration_.fetch_idle;
+  const double computing = means.fetch_cpu > 0 ? means.fetch_cpu / (means.fetch_cpu + idle) : 0;
+  return computing * static_cast<double>(settings.workers) / settings.cores;
+}
+
+std::vector<Doubt> Replay::doubts(const Settings& then) const {
+  const Settings now = settings_of(recording_, {});
+  std::vector<Doubt> doubts;
+  if (then.workers < now.workers && wanted(now) > kCrowdedCores)
+    doubts.push_back({.computing = 1 / kCrowdedCost});
+  if (then.workers > now.workers && wanted(then) > kCrowdedCores)
+    doubts.push_back({.computing = kCrowdedCost});
+  if (then.workers < now.workers && calibration_.lock_wait > 0) doubts.push_back({.independent = true});
+  if (then.workers > 0 && !recording_.transfer_known) {
+    doubts.push_back({.assumed = 1 / kAssumedFactor});
+    doubts.push_back({.computing = kCrowdedCost, .assumed = kAssumedFactor});
+  }
+  return doubts;
+}
+
 Prediction Replay::predict(const Question& question) const {
   const Plan plan = plan_of(recording_, question, calibration_);
   Prediction prediction = prediction_of(plan, simulate(plan));
@@ -151,14 +224,25 @@ Prediction Replay::predict(const Question& question) const {
     shares.push_back(one.achieved.waited_percent());
     times.push_back(prediction_of(plan, one).epoch_ns);
   }
-  const double off = std::abs(rate_error_percent()) / 100;
-  const double rate = prediction.achieved.images_per_s();
-  prediction.images_per_s = range_of(std::move(rates), rate, off * rate);
-  const double share = prediction.achieved.waited_percent();
-  prediction.waited_percent = range_of(std::move(shares), share, std::abs(waited_error()));
-  prediction.waited_percent.low = std::max(0.0, prediction.waited_percent.low);
-  prediction.waited_percent.high = std::min(100.0, prediction.waited_percent.high);
-  prediction.epoch_range = range_of(std::move(times), prediction.epoch_ns, off * prediction.epoch_ns);
+  const Means means = means_of(plan_of(recording_, {}, calibration_), recording_, calibration_.sleeping);
+  const double computing = means.fetch > 0 ? means.fetch_cpu / means.fetch : 0;
+  const double between = kBetweenRuns + kBetweenComputing * computing;
+  const double off = std::max(between, std::abs(rate_error_percent()) / 100);
+  prediction.images_per_s = middle_of(std::move(rates), prediction.achieved.images_per_s());
+  prediction.waited_percent = middle_of(std::move(shares), prediction.achieved.waited_percent());
+  prediction.epoch_range = middle_of(std::move(times), prediction.epoch_ns);
+  for (const Doubt& doubt : doubts(plan.settings)) {
+    const Plan other = plan_of(recording_, question, calibration_, doubt);
+    const Prediction one = prediction_of(other, simulate(other));
+    prediction.images_per_s.add(one.achieved.images_per_s());
+    prediction.waited_percent.add(one.achieved.waited_percent());
+    prediction.epoch_range.add(one.epoch_ns);
+  }
+  prediction.images_per_s.widen(1 - off, 1 + off);
+  prediction.epoch_range.widen(1 - off, 1 + off);
+  Range& waited = prediction.waited_percent;
+  waited.low = std::max(0.0, waited.low - std::abs(waited_error()));
+  waited.high = std::min(100.0, waited.high + std::abs(waited_error()));
   return prediction;
 }
 

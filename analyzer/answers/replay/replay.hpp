@@ -1,6 +1,7 @@
 // A calibrated recording, ready to answer questions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -12,6 +13,15 @@ namespace lotus::analyzer {
 // A range that holds the value with a probability of 90 %, given the model and the recorded batches.
 struct Range {
   double low = 0, high = 0;
+
+  void add(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  void widen(double down, double up) {
+    low *= down;
+    high *= up;
+  }
 };
 
 struct Prediction {
@@ -45,6 +55,9 @@ class Replay {
 
  private:
   void calibrate();
+  void calibrate_lock();
+  double wanted(const Settings& settings) const;
+  std::vector<Doubt> doubts(const Settings& then) const;
   Prediction prediction_of(const Plan& plan, const ReplayOutcome& outcome) const;
 
   const Recording& recording_;

@@ -46,10 +46,13 @@ void Run::receive() {
   training_ = Training::receiving;
   current_ = results_.front();
   results_.pop_front();
-  begin(kTraining, 0, settings_.pin_memory ? overheads_.handover : cost_of(current_).receive);
+  const PlannedBatch& cost = cost_of(current_);
+  const double time = settings_.pin_memory ? overheads_.handover : cost.pipe + cost.receive;
+  begin(kTraining, {.idle = time, .slices = 1});
 }
 
 void Run::received() {
+  if (!settings_.pin_memory) read_all(current_);
   if (!settings_.in_order || current_ == expected_) return process_data(current_);
   early_.insert(current_);
   next_data();
@@ -58,7 +61,7 @@ void Run::received() {
 void Run::process_data(Index batch) {
   current_ = batch;
   training_ = Training::returning;
-  begin(kTraining, overheads_.own, 0);
+  begin(kTraining, {.cpu = overheads_.own, .slices = 1});
 }
 
 // For each batch that is handed out, another index is queued first; then training gets the batch.
@@ -82,7 +85,7 @@ void Run::return_batch() {
   step_began_ = machine_.now();
   const std::uint64_t number = got_ - 1;
   const PlannedStep& step = epoch_.steps[order_ == nullptr ? number : order_->steps[number]];
-  begin(kTraining, step.cpu, step.idle, 1, step.threads);
+  begin(kTraining, {.cpu = step.cpu, .idle = step.idle, .threads = step.threads, .slices = 1});
 }
 
 void Run::end_step() {
@@ -90,7 +93,7 @@ void Run::end_step() {
   if (got_ < wanted_) return call_next();
   training_ = Training::finishing;
   next_began_ = machine_.now();
-  begin(kTraining, 0, epoch_.finish);
+  begin(kTraining, {.idle = epoch_.finish, .slices = 1});
 }
 
 // The workers take turns. If order does not matter, workers with enough tasks are skipped.

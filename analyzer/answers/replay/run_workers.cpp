@@ -25,6 +25,10 @@ void Run::worker_done(std::size_t worker) {
   if (self.doing != Doing::fetching) return look_for_work(worker);
   fetches_ += 1;
   fetching_ += machine_.now() - self.began;
+  if (self.began >= all_began_) {
+    settled_ += 1;
+    settled_fetching_ += machine_.now() - self.began;
+  }
   self.leaving.push_back(self.batch);
   if (self.leaving.size() == 1) move(worker);
   self.doing = Doing::pausing;
@@ -34,34 +38,49 @@ void Run::worker_done(std::size_t worker) {
 // The feeder thread pickles a batch and writes it to the pipe.
 void Run::move(std::size_t worker) {
   const PlannedBatch& cost = cost_of(workers_[worker].leaving.front());
-  begin(feeder_actor(worker), cost.transfer_cpu, cost.transfer_idle);
+  begin(feeder_actor(worker), {.cpu = cost.transfer_cpu, .idle = cost.transfer_idle, .slices = 1});
 }
 
-// What does not go through shared memory is written to the pipe, by one worker at a time.
+void Run::pickled(std::size_t worker) {
+  if (cost_of(workers_[worker].leaving.front()).pipe <= 0) return moved(worker);
+  to_write_.push_back(worker);
+  write_next();
+}
+
+// What does not go through shared memory is written to the pipe by one worker at a time. The receiver can
+// begin to read at once; the worker is done when all is read.
+void Run::write_next() {
+  if (writer_ || to_write_.empty()) return;
+  writer_ = to_write_.front();
+  to_write_.pop_front();
+  arrived(workers_[*writer_].leaving.front());
+}
+
+// The receiver has all of a batch.
+void Run::read_all(Index batch) {
+  if (cost_of(batch).pipe <= 0 || !writer_) return;
+  const std::size_t worker = *writer_;
+  writer_.reset();
+  left(worker);
+  write_next();
+}
+
 void Run::moved(std::size_t worker) {
-  Worker& self = workers_[worker];
-  auto& leaving = self.leaving;
-  const Index batch = leaving.front();
-  if (self.writing) {
-    self.writing = pipe_taken_ = false;
-    write_next();
-  } else if (cost_of(batch).pipe > 0) {
-    to_write_.push_back(worker);
-    return write_next();
-  }
+  const Index batch = workers_[worker].leaving.front();
+  left(worker);
+  arrived(batch);
+}
+
+void Run::left(std::size_t worker) {
+  auto& leaving = workers_[worker].leaving;
   leaving.pop_front();
   if (!leaving.empty()) move(worker);
+}
+
+void Run::arrived(Index batch) {
   if (!settings_.pin_memory) return deliver(batch);
   to_pin_.push_back(batch);
   if (!pinning_) pin_next();
-}
-
-void Run::write_next() {
-  if (pipe_taken_ || to_write_.empty()) return;
-  const std::size_t worker = to_write_.front();
-  to_write_.pop_front();
-  workers_[worker].writing = pipe_taken_ = true;
-  begin(feeder_actor(worker), 0, cost_of(workers_[worker].leaving.front()).pipe);
 }
 
 // The pin thread takes one batch after the other out of the result queue.
@@ -69,12 +88,13 @@ void Run::pin_next() {
   pinning_ = !to_pin_.empty();
   if (!pinning_) return;
   const PlannedBatch& cost = cost_of(to_pin_.front());
-  begin(pin_actor(), 0, cost.receive + cost.pin);
+  begin(pin_actor(), {.idle = cost.pipe + cost.receive + cost.pin, .slices = 1});
 }
 
 void Run::pinned() {
   const Index batch = to_pin_.front();
   to_pin_.pop_front();
+  read_all(batch);
   pin_next();
   deliver(batch);
 }

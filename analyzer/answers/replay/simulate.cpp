@@ -12,6 +12,7 @@ ReplayOutcome simulate(const Plan& plan, const PlannedEpoch& epoch, const Order*
 ReplayOutcome simulate(const Plan& plan, const std::vector<Order>& orders) {
   ReplayOutcome sum;
   double batches = 0;
+  double settled = 0;
   sum.achieved.images = plan.images;
   for (std::size_t i = 0; i < plan.epochs.size(); ++i) {
     const PlannedEpoch& epoch = plan.epochs[i];
@@ -24,11 +25,16 @@ ReplayOutcome simulate(const Plan& plan, const std::vector<Order>& orders) {
     const auto count = static_cast<double>(epoch.steps.size());
     sum.fetch += count * one.fetch;
     sum.step += count * one.step;
+    sum.lock_wait += count * one.lock_wait;
+    sum.settled += one.settled > 0 ? count * one.settled : 0;
+    settled += one.settled > 0 ? count : 0;
     batches += count;
   }
   if (batches > 0) {
     sum.fetch /= batches;
     sum.step /= batches;
+    sum.lock_wait /= batches;
+    if (settled > 0) sum.settled /= settled;
   }
   return sum;
 }
