@@ -204,6 +204,7 @@ Judgement judge_memory(const Case& c) {
 Judgement judge_crowded(const Case& c) {
   constexpr double kMostUsed = 0.75;
   constexpr double kKeepsUp = 1.15;  // of a step: training waits for less than 15 %
+  constexpr double kMostly = 50;     // percent
   const auto used = c.used_share();
   const auto wanted = c.wanted_cores();
   if (!wanted) return ruled_out("how long fetches waited for a core was not recorded");
@@ -214,7 +215,8 @@ Judgement judge_crowded(const Case& c) {
   // Whether the workers would keep up with training if none of the others ran.
   const double alone =
       c.mean_fetch() * (1 - by_others / 100) / static_cast<double>(std::max<std::uint64_t>(1, c.workers()));
-  out.general = true;
+  // Of half of the time and more, it is the larger part of whatever operation.
+  out.general = by_others < kMostly;
   out.aside = alone > kKeepsUp * c.mean_step();
   out.holds = c.waits() && by_others >= kCoresShortPercent && *used < kMostUsed;
   out.explains = c.waited_percent() * std::max(0.0, by_others) / 100;
