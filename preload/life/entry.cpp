@@ -103,6 +103,8 @@ void attach() {
     switch_off(OffReason::none, problem);
     return;
   }
+  // A program that Ctrl-C ends finishes Python, and then kills itself: no destructor runs.
+  py::api.Py_AtExit(say_leaving);
   measure_call_costs(config.sampling.hz != 0);
   pthread_atfork(hold_samples, resume_samples, in_forked_child);
   choose_torch_ops(config.torch_ops);

@@ -77,7 +77,8 @@ using Ssize = std::ptrdiff_t;
   F(Object*, PyDict_New, nullptr, ())                                                              \
   F(int, PyDict_SetItemString, nullptr, (Object*, const char*, Object*))                           \
   F(Object*, PySys_GetObject, nullptr, (const char*))                                              \
-  F(const char*, Py_GetVersion, nullptr, ())
+  F(const char*, Py_GetVersion, nullptr, ())                                                       \
+  F(int, Py_AtExit, nullptr, (void (*)()))
 
 // Data symbols. D(name)
 #define LOTUS_PY_DATA(D)                                                                           \

@@ -21,12 +21,12 @@ def test_end(how, pair, photos):
     assert len(consumed) == BATCHES
     assert run.trace.report["trace"]["lost_events"] == 0
     [training] = [row for row in run.trace.info["processes"] if row["worker"] is None]
-    assert training["ending"] == ("killed" if CODES[how] < 0 else "left")
+    assert training["ending"] == ("killed" if how == "kill" else "left")  # Ctrl-C lets Python end
     cut = [row for row in run.trace.report["cut_short"] if row["worker"] is None]
     if how == "kill":
         assert [(row["in"], row["batch"], row["pid"]) for row in cut] == [("the training step", 4, training["pid"])]
         assert "the training step" in run.trace.text
-    elif how in ("exception", "exit", "_exit"):
+    elif how != "kill-worker":
         assert cut == []
 
 
