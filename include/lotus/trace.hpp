@@ -59,8 +59,8 @@ struct FrameHeader {
 static_assert(sizeof(FrameHeader) == 56);
 
 inline constexpr std::uint16_t kSalvaged = 1;  // chunk: open when its process ended
-// process_end: kLeft, the process ended by exit(), _exit() or exec, or Python had ended (Ctrl-C); kKilled, by a
-// signal. Neither: not known.
+// process_end: kLeft, the process ended by exit(), _exit() or exec, or Python had ended (Ctrl-C); kKilled, by
+// a signal. Neither: not known.
 inline constexpr std::uint16_t kLeft = 2;
 inline constexpr std::uint16_t kKilled = 4;
 inline constexpr std::uint32_t kMaxRawFrame = 1u << 26;  // index frames of large traces are split
