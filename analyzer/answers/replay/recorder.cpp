@@ -198,8 +198,10 @@ void Recorder::on_next(const Span& span) {
   if (step && epoch.kept && epoch.steps.size() < kMostBatches) {
     const bool known =
         before != kUnknown && epoch.cpu_before_step != kUnknown && before >= epoch.cpu_before_step;
+    const auto inner = static_cast<double>(
+        known ? std::min(epoch.iteration.inner_cpu_ns, before - epoch.cpu_before_step) : 0);
     epoch.steps.push_back({static_cast<double>(trace_->clock.between(step->start, step->end)),
-                           known ? static_cast<double>(before - epoch.cpu_before_step) : -1});
+                           known ? static_cast<double>(before - epoch.cpu_before_step) - inner : -1});
   }
   epoch.cpu_before_step = span.data.process_cpu_after;
   epoch.consumed += epoch.iteration.stepping ? 1 : 0;

@@ -53,6 +53,34 @@ constexpr auto field(const OpenSpan& span) {
   return lotus::field<K, Name>(span.fields.data());
 }
 
+// How long the loops of a thread took so far: runs of calls of one iterator's __next__, with what lies
+// between them. A loop inside of another one's body, as for validation, is a run of its own, and no part of
+// the outer loop's step.
+struct LoopRuns {
+  std::uint64_t ticks = 0, cpu_ns = 0;                // of all runs
+  std::uint64_t ticks_before = 0, cpu_ns_before = 0;  // without the call that ended last
+
+  void add(const OpenSpan& next, std::uint64_t ended) {
+    const std::array<std::uint64_t, 2> called = {field<Kind::next, "iterator">(next),
+                                                 field<Kind::next, "reset">(next)};
+    const bool goes_on = called == last_;
+    ticks_before = ticks;
+    cpu_ns_before = cpu_ns;
+    const std::uint64_t from = goes_on ? end_ : next.start;
+    ticks += ended > from ? ended - from : 0;
+    const std::uint64_t cpu_from = goes_on ? cpu_end_ : next.process_cpu_before;
+    const std::uint64_t cpu_to = next.process_cpu_after;
+    if (cpu_from != kUnknown && cpu_to != kUnknown && cpu_to > cpu_from) cpu_ns += cpu_to - cpu_from;
+    last_ = called;
+    end_ = ended;
+    cpu_end_ = cpu_to;
+  }
+
+ private:
+  std::array<std::uint64_t, 2> last_{};
+  std::uint64_t end_ = 0, cpu_end_ = kUnknown;
+};
+
 // One thread of one process.
 struct Stream {
   Process* process = nullptr;
@@ -67,6 +95,7 @@ struct Stream {
   std::string chunk_path;   // the last path of the open chunk, which the next one builds on
   std::string sample_path;  // of the sample that got a path last
   BatchProgress batches;
+  LoopRuns loops;
 
   std::uint64_t tid() const {
     const auto thread = process->threads.find(number);

@@ -37,6 +37,9 @@ void SpanBuilder::leave(Stream& stream, Ended ended, std::uint64_t ticks) {
     account_sample(stream, span, parent);
     batches_.on_span(stream, span);
   }
+  const auto is_next = [](const OpenSpan& open) { return open.kind == Kind::next; };
+  if (span.kind() == Kind::next && std::none_of(stack.begin(), std::prev(stack.end()), is_next))
+    stream.loops.add(span.data, ticks);
   visitor_.on_span(span);
   if (parent != nullptr) parent->python_calls.add(span.data.python_calls);
   stream.samples += span.kind() == Kind::sample && span.data.sample == static_cast<std::int32_t>(depth);
