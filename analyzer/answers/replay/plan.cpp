@@ -187,8 +187,8 @@ Plan Planner::plan() {
   Plan plan;
   plan.settings = settings_;
   plan.overheads = recording_.overheads;
-  for (double* part :
-       {&plan.overheads.dispatch, &plan.overheads.between, &plan.overheads.own, &plan.overheads.handover})
+  plan.overheads.between *= calibration_.pauses;
+  for (double* part : {&plan.overheads.dispatch, &plan.overheads.own, &plan.overheads.handover})
     *part *= calibration_.overheads;
   if (question_.instant_own) plan.overheads.own = 0;
   plan.images = recording_.achieved.images;

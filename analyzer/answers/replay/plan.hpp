@@ -102,8 +102,9 @@ struct Calibration {
   double held = 0;
   // The share of its time without computing in which it waits for that lock, where waits were not recorded.
   double lock_wait = 0;
-  // The share of what handing over indices and batches took that was not waiting for a core.
-  double overheads = 1;
+  // The share that was not waiting for a core: of a worker's pauses between fetches, and of what handing over
+  // indices and batches took.
+  double pauses = 1, overheads = 1;
 };
 
 // What a recording leaves open: factors of what fetches compute, and of what is assumed where nothing was

@@ -10,16 +10,19 @@ namespace {
 constexpr int kMostRounds = 12;
 constexpr double kMostCrowding = 16;
 constexpr double kCloseEnough = 0.002;
+constexpr double kLeastCrowded = 0.1;  // of a fetch: waiting for a core
+constexpr int kOverheadRounds = 5;
 constexpr double kLeastLockWait =
     0.05;  // of a fetch: waiting for a lock that is shorter than this is left out
 // Two runs of the same program differ by this much, which no replay of one of them can show: more where they
 // compute than where they sleep. Measured by bench/causes/accuracy.
 constexpr double kBetweenRuns = 0.05;
 constexpr double kBetweenComputing = 0.1;  // beside it, where fetches compute all the time
-// Where more threads than cores compute, they slow each other down, by caches, page tables and switches.
+// Where more threads than cores compute, they slow each other down, by caches, page tables and switches: by a
+// quarter where a few share a core, by more than half where ten do (bench/causes/accuracy, photographs).
 constexpr double kCrowdedCores = 1.2;  // threads for each core from which on that is seen
-constexpr double kCrowdedCost = 1.25;  // they compute up to this many times as long
-constexpr double kAssumedFactor = 3;   // what was not recorded may take this many times as long, or as short
+double most_crowded_cost(double threads) { return std::clamp(1 + 0.1 * threads, 1.25, 1.6); }
+constexpr double kAssumedFactor = 3;  // what was not recorded may take this many times as long, or as short
 
 // Means of the recorded fetches and steps that are replayed, and of the part that did not compute. `settled`:
 // of the fetches that began when all workers had begun; starting workers take cores, too. 0: there are none.
@@ -121,16 +124,38 @@ Range middle_of(std::vector<double> values, double centre) {
 
 Replay::Replay(const Recording& recording) : recording_(recording) { calibrate(); }
 
+// Where fetches waited for a core, their workers did so between them in the same share. Handing over indices
+// and batches did, too, by up to that share: by the one with which the recorded run is replayed at its rate.
+void Replay::calibrate() {
+  const Means recorded = means_of(plan_of(recording_, {}, calibration_), recording_, 1);
+  if (recorded.told_rest > 0)
+    calibration_.sleeping = 1 - std::min(1.0, recorded.core_wait / recorded.told_rest);
+  calibration_.pauses = 1 - recorded.crowded();
+  if (recording_.loader.workers > 1) calibrate_lock();
+  calibrate_cores();
+  if (rate_error_percent() >= 0 || recorded.crowded() < kLeastCrowded) return;
+  Calibration best = calibration_;
+  double error = -rate_error_percent();
+  double low = 1 - recorded.crowded();
+  double high = 1;
+  for (int round = 0; round < kOverheadRounds; ++round) {
+    calibration_.overheads = (low + high) / 2;
+    calibrate_cores();
+    (rate_error_percent() < 0 ? high : low) = calibration_.overheads;
+    if (std::abs(rate_error_percent()) >= error) continue;
+    error = std::abs(rate_error_percent());
+    best = calibration_;
+  }
+  calibration_ = best;
+  replayed_ = simulate(plan_of(recording_, {}, calibration_));
+}
+
 // Sleeping and waiting for a core look alike in a trace that does not say how long a fetch waited for one.
 // The replay separates them: replayed fetches and steps must take as long as recorded. If recorded fetches
 // waited for a core longer than replayed ones, other programs used the cores as well.
-void Replay::calibrate() {
+void Replay::calibrate_cores() {
   const Question as_recorded;
-  const Means recorded = means_of(plan_of(recording_, as_recorded, calibration_), recording_, 1);
-  calibration_.overheads = 1 - recorded.crowded();
-  if (recorded.told_rest > 0)
-    calibration_.sleeping = 1 - std::min(1.0, recorded.core_wait / recorded.told_rest);
-  if (recording_.loader.workers > 1) calibrate_lock();
+  calibration_.fetch_idle = calibration_.step_idle = calibration_.crowding = 1;
   for (int round = 0; round < kMostRounds; ++round) {
     const Plan plan = plan_of(recording_, as_recorded, calibration_);
     replayed_ = simulate(plan);
@@ -201,13 +226,13 @@ std::vector<Doubt> Replay::doubts(const Settings& then) const {
   const Settings now = settings_of(recording_, {});
   std::vector<Doubt> doubts;
   if (then.workers < now.workers && wanted(now) > kCrowdedCores)
-    doubts.push_back({.computing = 1 / kCrowdedCost});
+    doubts.push_back({.computing = 1 / most_crowded_cost(wanted(now))});
   if (then.workers > now.workers && wanted(then) > kCrowdedCores)
-    doubts.push_back({.computing = kCrowdedCost});
+    doubts.push_back({.computing = most_crowded_cost(wanted(then))});
   if (then.workers < now.workers && calibration_.lock_wait > 0) doubts.push_back({.independent = true});
   if (then.workers > 0 && !recording_.transfer_known) {
     doubts.push_back({.assumed = 1 / kAssumedFactor});
-    doubts.push_back({.computing = kCrowdedCost, .assumed = kAssumedFactor});
+    doubts.push_back({.computing = most_crowded_cost(wanted(then)), .assumed = kAssumedFactor});
   }
   return doubts;
 }

@@ -55,6 +55,7 @@ class Replay {
 
  private:
   void calibrate();
+  void calibrate_cores();
   void calibrate_lock();
   double wanted(const Settings& settings) const;
   std::vector<Doubt> doubts(const Settings& then) const;
