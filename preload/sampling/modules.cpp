@@ -28,8 +28,8 @@ struct Module {
   std::uint32_t id = 0;
   std::uint32_t text = 0;  // in `texts`: name, then build id
   std::uint16_t name_bytes = 0, build_id_bytes = 0;
-  bool present = false;  // in the walk that is going on
-  bool defined = false;  // in this process; what a forked child inherits is not, yet
+  bool present = false;          // in the walk that is going on
+  std::uint32_t defined_in = 0;  // process.generation plus 1, so that a forked child need not change it
 };
 constinit Module modules[kMaxModules] = {};
 // A child that is forked has what it inherits from here: to read each file anew takes it 5 ms.
@@ -42,7 +42,16 @@ constinit std::uint64_t seen_code_kib = 0;
 constinit bool complete = false;  // everything that was seen is defined
 constinit bool inherited =
     false;  // the table is what the parent, which forked, had defined of all that it had mapped
-constinit bool busy = false;  // a thread is in here, and has these to itself: stacks may be small
+// The process that had defined what is in the table, when it had, and which namespace says its pid. A forked
+// child refers to it.
+struct Definer {
+  std::uint32_t pid = 0;
+  std::uint64_t created = 0, at = 0;  // ticks
+  std::uint64_t pid_namespace = 0;
+};
+constinit Definer definer{};
+constinit std::uint32_t referred_to = 0;  // the last id of those that this process need not define
+constinit bool busy = false;              // a thread is in here, and has these to itself: stacks may be small
 constinit char mapped_path[4096] = {};
 constinit char name_text[4096] = {};
 
@@ -253,11 +262,17 @@ bool define_as(const Module& module, std::string_view name, std::string_view bui
          define<Kind::module>(module.id, module.start, module.end, module.bias, name, build_id);
 }
 
+bool is_defined(const Module& module) {
+  return module.id <= referred_to || module.defined_in == process.generation + 1;
+}
+
 bool define_inherited(Module& module) {
+  if (is_defined(module)) return true;
   const char* const name = texts + module.text;
-  module.defined = module.defined || define_as(module, {name, module.name_bytes},
-                                               {name + module.name_bytes, module.build_id_bytes});
-  return module.defined;
+  if (!define_as(module, {name, module.name_bytes}, {name + module.name_bytes, module.build_id_bytes}))
+    return false;
+  module.defined_in = process.generation + 1;
+  return true;
 }
 
 class Walk {
@@ -306,7 +321,8 @@ class Walk {
     module.inode = file_.inode;
     module.bias = image.bias();
     module.id = last_id + 1;
-    module.present = module.defined = true;
+    module.present = true;
+    module.defined_in = process.generation + 1;
     if (!image.extent(module.start, module.end)) return true;
     std::string_view name = loaders_name(memory_, module.start, name_text);
     if (name.empty()) name = {mapped_path, path_bytes_};
@@ -329,7 +345,7 @@ class Walk {
 
 void drop_absent() {
   for (std::size_t i = 0; i < module_count;) {
-    if (!modules[i].present && (!modules[i].defined || define<Kind::module_gone>(modules[i].id)))
+    if (!modules[i].present && (!is_defined(modules[i]) || define<Kind::module_gone>(modules[i].id)))
       modules[i] = modules[--module_count];
     else
       ++i;
@@ -369,6 +385,8 @@ void walk_modules(std::uint64_t code_kib) {
   loaded_list.remember(OwnMemory{});
   drop_absent();
   seen_code_kib = code_kib;
+  const SegmentHeader& header = *process.segment.header;
+  definer = {header.pid, header.created.ticks, ticks_now(), header.pid_namespace};
 }
 
 // In a child that has mapped nothing since: to read /proc/self/maps takes it 3 ms.
@@ -378,6 +396,12 @@ bool can_inherit(std::uint64_t code_kib) {
 
 // False: there is no room for all now.
 bool define_all_inherited() {
+  // Another namespace has its own collector, which knows nothing of the ancestor.
+  if (definer.pid_namespace == process.segment.header->pid_namespace) {
+    if (!define<Kind::modules_of>(definer.pid, definer.created, definer.at, module_count)) return false;
+    referred_to = last_id;
+    return true;
+  }
   for (std::size_t i = 0; i < module_count; ++i)
     if (!define_inherited(modules[i])) return false;
   return true;
@@ -423,8 +447,8 @@ void define_module_at(std::uintptr_t address) {
 void forget_modules() {
   inherited = !busy && (complete || inherited);
   if (busy) module_count = texts_used = 0;  // another thread was changing them, and is not here
+  referred_to = 0;
   for (std::size_t i = 0; i < module_count;) {
-    modules[i].defined = false;
     if (modules[i].text == kNoTexts) {
       modules[i] = modules[--module_count];
       inherited = false;
