@@ -64,7 +64,14 @@ bool Session::fits(const SegmentHeader& header) const {
 
 void Session::add(std::unique_ptr<TracedProcess> process, std::uint64_t now_ns) {
   if (next_naming_ns_ == 0) next_naming_ns_ = now_ns + kNamingInterval;
-  processes_.push_back(std::move(process));
+  // A process before those that it forked: these refer to what it defined.
+  const auto created = [](const std::unique_ptr<TracedProcess>& one) {
+    return one->segment().header().created.ticks;
+  };
+  const auto place =
+      std::upper_bound(processes_.begin(), processes_.end(), created(process),
+                       [&](std::uint64_t ticks, const auto& one) { return ticks < created(one); });
+  processes_.insert(place, std::move(process));
   last_change_ns_ = now_ns;
 }
 
@@ -110,6 +117,7 @@ bool Session::open_at(const std::string& path, int& error) {
   if (opened.continued) {
     restore_stacks(opened.continued->own_definitions);
     earlier_ = std::move(opened.continued->processes);
+    restore_ended();
   }
   numbers_given_ = earlier_.empty() ? 0 : earlier_.rbegin()->first;
   for (const auto& [number, process] : earlier_) lost_by_ended_ += process.lost_events;
@@ -123,6 +131,16 @@ void Session::restore_stacks(const std::vector<DefinitionBody>& definitions) {
     const std::uint8_t* at = body.bytes.data();
     const std::uint8_t* const end = at + body.bytes.size();
     while ((at = decode(at, end, record)) != nullptr) stacks_.store.restore(record);
+  }
+}
+
+// Processes that live on may refer to what ended ones defined.
+void Session::restore_ended() {
+  for (auto& [number, process] : earlier_) {
+    if (!process.ended) continue;
+    ProcessStacks ended(stacks_, process.frame.pid, process.frame.created.ticks);
+    for (const DefinitionBody& body : process.definitions) ended.define(body.bytes, body.base_ticks);
+    process.definitions.clear();
   }
 }
 

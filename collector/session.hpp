@@ -72,6 +72,7 @@ class Session {
   bool open(std::uint64_t now_ns, bool insist);
   bool open_at(const std::string& path, int& error);
   bool start_file();
+  void restore_ended();
   void restore_stacks(const std::vector<DefinitionBody>& definitions);
   bool write_clock(std::uint64_t now_ns);
   bool visit_process(std::unique_ptr<TracedProcess>& process, std::uint64_t now_ns, bool all,

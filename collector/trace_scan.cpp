@@ -104,6 +104,8 @@ class Scanner {
       process.lost_events = end.lost_events;
     process.ended = true;
     process.sequences.clear();
+    // Its children may refer to them.
+    if (unpacked_ <= kMostInTrace / 2) return;
     for (const DefinitionBody& definitions : process.definitions) unpacked_ -= definitions.bytes.size();
     process.definitions.clear();
   }

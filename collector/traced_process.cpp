@@ -51,7 +51,7 @@ TracedProcess::TracedProcess(std::unique_ptr<Segment> segment, ProcessWatch watc
 
 void TracedProcess::enter_trace(std::uint32_t number, ScannedProcess* earlier, Stacks& stacks) {
   number_ = number;
-  stacks_ = std::make_unique<ProcessStacks>(stacks, segment_->header().pid);
+  stacks_ = std::make_unique<ProcessStacks>(stacks, segment_->header().pid, segment_->header().created.ticks);
   // The ring says that an earlier collector wrote these definitions, but the file lacks them: its end was cut
   // off.
   missing_definitions_ =

@@ -32,6 +32,7 @@ struct Piece {
 
 struct Recorded {
   std::uint32_t pid = 0;
+  std::uint64_t created = 0;  // ticks
   std::vector<Piece> definitions, snapshots;
 };
 
@@ -61,7 +62,7 @@ Recorded read_segment(const std::string& path) {
   const auto& header = *static_cast<const SegmentHeader*>(memory);
   if (header.magic != kSegmentMagic || header.version != kSegmentVersion)
     throw std::runtime_error(path + ": a segment of another version");
-  Recorded recorded{header.pid, read_ring(segment, header, kDefinitionRing),
+  Recorded recorded{header.pid, header.created.ticks, read_ring(segment, header, kDefinitionRing),
                     read_ring(segment, header, kStackRing)};
   munmap(memory, size);
   return recorded;
@@ -82,13 +83,14 @@ void unwind_all(const std::vector<Recorded>& processes, Costs& costs) {
   Binaries binaries;
   Unwinder unwinder(binaries);
   costs.frames = 0;
+  ModuleHistories histories;
   for (const Recorded& process : processes) {
-    Modules modules(binaries);
+    Modules modules(binaries, histories, {process.pid, process.created});
     for (const Piece& piece : process.definitions) {
       const std::uint8_t* at = piece.payload.data();
       Record record;
       while ((at = decode(at, piece.payload.data() + piece.payload.size(), record)) != nullptr)
-        if (record.kind == Kind::module || record.kind == Kind::module_gone)
+        if (Modules::is_about_modules(record.kind))
           modules.define(record, piece.record.base_ticks, process.pid);
     }
     for (double* cost : {&costs.unwinding_first, &costs.unwinding}) {
@@ -112,7 +114,7 @@ void store_all(const std::vector<Recorded>& processes, Costs& costs, Log& log) {
   TraceFile file(Fd(mkostemp(path, O_CLOEXEC)), path, 0, {});
   unlink(path);
   for (std::size_t i = 0; i < processes.size(); ++i) {
-    ProcessStacks process(stacks, processes[i].pid);
+    ProcessStacks process(stacks, processes[i].pid, processes[i].created);
     for (const Piece& piece : processes[i].definitions)
       process.define(piece.payload, piece.record.base_ticks);
     for (double* cost : {&costs.taking_first, &costs.taking}) {
@@ -153,6 +155,9 @@ void measure(const std::string& directory, int rounds) {
       snapshots += processes.back().snapshots.size();
       for (const Piece& piece : processes.back().snapshots) bytes += piece.payload.size();
     }
+  // A process before those that it forked, which refer to what it defined.
+  std::sort(processes.begin(), processes.end(),
+            [](const Recorded& a, const Recorded& b) { return a.created < b.created; });
   if (snapshots == 0) throw std::runtime_error(directory + ": no snapshots in any segment");
   Log log("", Log::Where::nowhere, true);
   std::vector<Costs> all;

@@ -45,12 +45,15 @@ BinaryId Binaries::add(const std::string& path, const std::string& build_id, std
   const std::string key = build_id.empty() ? "/" + path : build_id;
   const auto [place, is_new] = ids_.try_emplace(key, static_cast<BinaryId>(all_.size() + 1));
   if (is_new) all_.push_back({{path, build_id, pid}, nullptr, false});
-  Entry& entry = all_[place->second - 1];
-  if (!entry.file && entry.info.pid != pid) {  // this process may find it where the other did not
-    entry.info.pid = pid;
-    entry.tried = false;
-  }
+  add_process(place->second, pid);
   return place->second;
+}
+
+void Binaries::add_process(BinaryId id, std::uint32_t pid) {
+  Entry& entry = all_[id - 1];
+  if (entry.file || entry.info.pid == pid) return;
+  entry.info.pid = pid;  // this process may find it where the other did not
+  entry.tried = false;
 }
 
 bool Binaries::restore(BinaryId id, const std::string& path, const std::string& build_id) {

@@ -48,6 +48,9 @@ class Binaries {
   // has it loaded.
   BinaryId add(const std::string& path, const std::string& build_id, std::uint32_t pid);
 
+  // A forked process has it loaded, too.
+  void add_process(BinaryId id, std::uint32_t pid);
+
   // Adds a binary under the id that an earlier collector gave it. Ids must come in ascending order. False:
   // the binary cannot have this id.
   bool restore(BinaryId id, const std::string& path, const std::string& build_id);

@@ -8,18 +8,79 @@ namespace lotus::collector {
 namespace {
 
 constexpr std::size_t kMaxModules = 16384;
-constexpr std::uint64_t kStill = UINT64_MAX;
+constexpr std::uint64_t kStill = kStillLoaded;
+constexpr std::size_t kMaxGone = kMaxModules;
 
 }  // namespace
 
 void Modules::define(const Record& record, std::uint64_t ticks, std::uint32_t pid) {
   if (record.kind == Kind::module) add(record, ticks, pid);
-  if (record.kind == Kind::module_gone)
-    for (Module& module : modules_)
-      if (module.id == field<Kind::module_gone, "id">(record) && module.gone == kStill) module.gone = ticks;
+  if (record.kind == Kind::module_gone) {
+    begin_history();
+    set_gone(field<Kind::module_gone, "id">(record), ticks);
+  }
+  if (record.kind == Kind::modules_of && histories_ != nullptr && !refers_) {
+    refers_ = true;
+    reference_ = {{field<Kind::modules_of, "pid">(record), field<Kind::modules_of, "created">(record)},
+                  field<Kind::modules_of, "at">(record),
+                  field<Kind::modules_of, "count">(record),
+                  ticks,
+                  pid};
+    inherit(false);
+  }
+  changed();
+}
+
+void Modules::changed() {
   view_until_ = 0;
   view_from_ = 1;
   ++generation_;
+}
+
+void Modules::keep(const Module& module) {
+  modules_.push_back(module);
+  if (in_histories_) histories_->add(own_, module);
+}
+
+// What was inherited so far is part of it: a child of this process refers to all that this one has.
+void Modules::begin_history() {
+  if (in_histories_ || histories_ == nullptr) return;
+  in_histories_ = true;
+  for (const Module& module : modules_) histories_->add(own_, module);
+}
+
+void Modules::set_gone(std::uint64_t id, std::uint64_t ticks) {
+  for (Module& module : modules_)
+    if (module.id == id && module.gone == kStill) module.gone = ticks;
+  if (in_histories_) histories_->gone(own_, id, ticks);
+  if (reference_ && gone_meanwhile_.size() < kMaxGone) gone_meanwhile_.push_back({id, ticks});
+}
+
+bool Modules::lacks_ancestor() {
+  inherit(false);
+  return reference_.has_value();
+}
+
+// Resolves the reference, if all that it refers to is known, or else if it is to be left `incomplete`.
+void Modules::inherit(bool incomplete) {
+  if (!reference_) return;
+  const std::vector<Module> found = histories_->at(reference_->ancestor, reference_->at);
+  if (found.size() < reference_->count && !incomplete) return;
+  const auto own = static_cast<std::ptrdiff_t>(modules_.size());
+  for (Module module : found) {
+    const bool known = std::any_of(modules_.begin(), modules_.begin() + own,
+                                   [&](const Module& other) { return other.id == module.id; });
+    if (known || modules_.size() >= kMaxModules) continue;
+    binaries_->add_process(binary_of(module.start + module.to_common), reference_->pid);
+    module.from = reference_->ticks;
+    module.gone = kStill;
+    module.old = false;
+    keep(module);
+  }
+  reference_.reset();
+  for (const Gone& gone : gone_meanwhile_) set_gone(gone.id, gone.ticks);
+  gone_meanwhile_.clear();
+  changed();
 }
 
 void Modules::add(const Record& record, std::uint64_t ticks, std::uint32_t pid) {
@@ -33,7 +94,8 @@ void Modules::add(const Record& record, std::uint64_t ticks, std::uint32_t pid) 
   if (!sound || known || modules_.size() >= kMaxModules || binaries_->count() >= kMaxBinaries) return;
   const BinaryId binary = binaries_->add(std::string(field<Kind::module, "path">(record)),
                                          std::string(field<Kind::module, "build_id">(record)), pid);
-  modules_.push_back({id, start, end, ticks, kStill, common_address(binary, 0) - bias, false});
+  begin_history();
+  keep({id, start, end, ticks, kStill, common_address(binary, 0) - bias, false});
 }
 
 void Modules::forget_gone() {

@@ -19,7 +19,7 @@ void ProcessStacks::define(Bytes records, std::uint64_t base_ticks) {
   std::uint64_t ticks = base_ticks;
   while ((at = decode(at, end, record)) != nullptr) {
     ticks += record.dt;
-    if (record.kind == Kind::module || record.kind == Kind::module_gone) {
+    if (Modules::is_about_modules(record.kind)) {
       modules_.define(record, ticks, pid_);
     } else if (record.kind == Kind::code && codes_.size() < kMaxCodes) {
       const std::uint64_t id = field<Kind::code, "id">(record);
@@ -34,6 +34,10 @@ void ProcessStacks::define(Bytes records, std::uint64_t base_ticks) {
 ProcessStacks::Taken ProcessStacks::take(const RingRecord& record, Bytes payload, bool may_wait) {
   const auto snapshot = parse_snapshot(payload);
   if (!snapshot) return Taken::damaged;
+  if (modules_.lacks_ancestor()) {
+    if (may_wait) return Taken::waits;
+    modules_.give_up_ancestor();
+  }
   modules_.look_at(record.base_ticks);
   const Unwound& unwound = stacks_.unwinder.unwind(*snapshot, modules_);
   if (unwound.unknown != 0 && worth_waiting(unwound.unknown)) {

@@ -19,12 +19,14 @@ struct Stacks {
   Binaries binaries;
   Unwinder unwinder{binaries};
   StackStore store{binaries};
+  ModuleHistories module_histories;
 };
 
 class ProcessStacks {
  public:
-  // `stacks` outlives this.
-  ProcessStacks(Stacks& stacks, std::uint32_t pid) : stacks_(stacks), pid_(pid), modules_(stacks.binaries) {}
+  // `stacks` outlives this. `created`: ticks of the process's frame.
+  ProcessStacks(Stacks& stacks, std::uint32_t pid, std::uint64_t created = 0)
+      : stacks_(stacks), pid_(pid), modules_(stacks.binaries, stacks.module_histories, {pid, created}) {}
 
   // Reads the process's definitions of modules and Python code; other definitions are ignored.
   void define(Bytes records, std::uint64_t base_ticks);

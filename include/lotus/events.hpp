@@ -96,7 +96,7 @@ enum class Shape : std::uint8_t {
                                                        it made batches, so far: how often, bytes read from it */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
-  /* ---- definitions of processes; next: 78 ---- */                                                \
+  /* ---- definitions of processes; next: 79 ---- */                                                \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
   ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
@@ -108,6 +108,10 @@ enum class Shape : std::uint8_t {
   ROW(module,        72, definition, "id:u start:u end:u bias:u path:s build_id:s")  /* addresses; bias: that \
                                                        of the file's virtual address 0; build_id: hex */ \
   ROW(module_gone,   73, definition, "id:u")        /* unloaded */                                  \
+  ROW(modules_of,    78, definition, "pid:u created:u:ticks at:u:ticks count:u")  /* what a forked process found \
+                                                       loaded: the `count` modules that an ancestor, whose \
+                                                       ProcessFrame says `pid` and `created`, had by `at`, under \
+                                                       the same ids */                               \
   ROW(code,          74, definition, "id:u name:s file:s line:u")   /* a Python function in snapshots */ \
   ROW(hook,          75, definition, "id:u name:s library:s")       /* a native entry point that is timed */ \
   ROW(rank,          76, definition, "rank:u world:u local:z")      /* of a distributed training run; local: among \

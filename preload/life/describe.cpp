@@ -23,6 +23,13 @@ std::string_view command_line(char (&buffer)[2048]) {
   return {buffer, size};
 }
 
+// Measured once: a child that is forked has its parent's.
+std::uint64_t pair_cost_ps() {
+  static constinit std::uint64_t cost = 0;
+  if (cost == 0) cost = measure_pair_ps();
+  return cost;
+}
+
 }  // namespace
 
 void describe_process() {
@@ -41,7 +48,7 @@ void describe_process() {
   const SegmentHeader& header = *process.segment.header;
   define<Kind::process>(header.pid, header.parent_pid, python, std::string_view(session.program),
                         command_line(arguments), std::string_view(directory), std::string_view(host),
-                        usable_cores(), measure_pair_ps(), text_of(version.get()));
+                        usable_cores(), pair_cost_ps(), text_of(version.get()));
   if (const Rank& rank = rank_of_process(); rank.known())
     define<Kind::rank>(rank.rank, rank.world, rank.local);
 }

@@ -46,6 +46,12 @@ struct Recent {
     entry.self = self;
     return &entry;
   }
+  // Writes to what was used only: in a forked child, a page that is written to is copied. Releases nothing.
+  void forget() {
+    const std::uint64_t used = made < N ? made : N;
+    for (std::uint64_t i = 0; i < used; ++i) entries[i] = Entry{};
+    made = 0;
+  }
 };
 constinit Recent<LoaderEntry, 256> loaders{};
 constinit Recent<Iterator, 256> iterators{};
@@ -219,8 +225,8 @@ void define_workers(Iterator& iterator, py::Object* self) {
 }
 
 void forget_iterators() {
-  std::memset(static_cast<void*>(&loaders), 0, sizeof loaders);
-  std::memset(static_cast<void*>(&iterators), 0, sizeof iterators);
+  loaders.forget();
+  iterators.forget();
   loaders_with_epochs = 0;
 }
 

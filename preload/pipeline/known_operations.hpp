@@ -58,9 +58,11 @@ class KnownOperations {
     (second ? other : target) = entry;
   }
 
-  // A code object is gone, or definitions are made anew.
+  // A code object is gone, or definitions are made anew. Writes to what was used only: in a forked child, a
+  // page that is written to is copied.
   void clear() {
-    for (KnownOperation& entry : entries_) entry = {};
+    for (KnownOperation& entry : entries_)
+      if (entry.code != nullptr) entry = {};
   }
 
  private:

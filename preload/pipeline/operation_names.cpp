@@ -62,9 +62,12 @@ std::uint32_t add(Definition& entry, const void* key, OpRole role, std::uint32_t
   const std::uint32_t id = made + 1;
   if (!define<Kind::op_def>(id, static_cast<std::uint32_t>(role), name, text.qualified, text.file, text.line))
     return 0;
-  made = id;
-  entry = {key, role, name_hash, id};
+  // In this order: a thread without the GIL may fork here, and the child forgets what was made.
   by_id[id] = &entry;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  made = id;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  entry = {key, role, name_hash, id};
   return id;
 }
 
@@ -226,12 +229,15 @@ void learn_duration(std::uint32_t definition, std::uint64_t ticks) {
   mean = mean == 0 ? ticks : ticks < mean ? (mean + ticks) / 2 : (mean * 15 + ticks) / 16;
 }
 
+// Writes to what was used only: in a forked child, a page that is written to is copied.
 void forget_operation_names() {
   known_operations.clear();
+  for (std::uint32_t id = 1; id <= made; ++id) {
+    *by_id[id] = {};
+    by_id[id] = nullptr;
+    timings[id] = {};
+  }
   made = 0;
-  std::memset(static_cast<void*>(table), 0, sizeof table);
-  std::memset(static_cast<void*>(by_id), 0, sizeof by_id);
-  std::memset(static_cast<void*>(timings), 0, sizeof timings);
 }
 
 }  // namespace lotus

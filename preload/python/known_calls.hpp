@@ -55,7 +55,8 @@ class KnownCalls {
   // A code object may be gone, or definitions are made anew. Writes to what was used only: in a forked child,
   // a page that is written to is copied.
   void clear() {
-    for (std::size_t i = 0; i <= mask_; ++i) entries_[i] = 0;
+    for (std::size_t i = 0; i <= mask_; ++i)
+      if (entries_[i] != 0) entries_[i] = 0;
     count_ = 0;
     mask_ = kLeast - 1;
   }

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -27,8 +28,8 @@ struct Module {
   std::uint32_t id = 0;
   std::uint32_t text = 0;  // in `texts`: name, then build id
   std::uint16_t name_bytes = 0, build_id_bytes = 0;
-  bool present = false;  // in the walk that is going on
-  bool defined = false;  // in this process; what a forked child inherits is not, yet
+  bool present = false;          // in the walk that is going on
+  std::uint32_t defined_in = 0;  // process.generation plus 1, so that a forked child need not change it
 };
 constinit Module modules[kMaxModules] = {};
 // A child that is forked has what it inherits from here: to read each file anew takes it 5 ms.
@@ -41,7 +42,16 @@ constinit std::uint64_t seen_code_kib = 0;
 constinit bool complete = false;  // everything that was seen is defined
 constinit bool inherited =
     false;  // the table is what the parent, which forked, had defined of all that it had mapped
-constinit bool busy = false;  // a thread is in here, and has these to itself: stacks may be small
+// The process that had defined what is in the table, when it had, and which namespace says its pid. A forked
+// child refers to it.
+struct Definer {
+  std::uint32_t pid = 0;
+  std::uint64_t created = 0, at = 0;  // ticks
+  std::uint64_t pid_namespace = 0;
+};
+constinit Definer definer{};
+constinit std::uint32_t referred_to = 0;  // the last id of those that this process need not define
+constinit bool busy = false;              // a thread is in here, and has these to itself: stacks may be small
 constinit char mapped_path[4096] = {};
 constinit char name_text[4096] = {};
 
@@ -140,22 +150,32 @@ std::string_view loaders_name(const OwnMemory& memory, std::uint64_t address, ch
   return bytes == 0 ? std::string_view{} : std::string_view{text, strnlen(text, bytes)};
 }
 
+// Nobody else changes anything in this process meanwhile.
+bool is_only_thread() {
+  struct stat tasks {};
+  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 2 + 1;
+}
+
 // The loader's list as it was at the last walk, to find out in a forked child whether it is what it was. Read
-// like the memory of another process, since another thread may be loading.
+// like the memory of another process where another thread may be loading: that takes 2 µs for each piece.
 class LoadedList {
  public:
   // Follows the list; a system call for each object.
   void remember(const OwnMemory& memory) {
-    Map map;
+    Map map{};
     auto at =
         reinterpret_cast<std::uint64_t>(find_loaded_unlocked(reinterpret_cast<const void*>(&own_pid)).map);
     for (std::size_t i = 0; at != 0 && i < kMost && memory.read(at, map) && map.previous != 0; ++i)
       at = map.previous;
+    const bool from_the_first = map.previous == 0;  // the program itself, which stays
     for (count_ = 0; at != 0 && count_ < kMost && memory.read(at, map); at = map.next)
       objects_[count_++] = at;
-    fingerprint_ = at == 0 ? fingerprint() : 0;
+    fingerprint_ = at == 0 && from_the_first && count_ > 0 ? fingerprint() : 0;
   }
-  bool is_as_remembered() { return fingerprint_ != 0 && fingerprint() == fingerprint_; }
+  bool is_as_remembered() {
+    if (fingerprint_ == 0) return false;
+    return (is_only_thread() ? fingerprint_alone() : fingerprint()) == fingerprint_;
+  }
 
  private:
   struct Map {  // the beginning of a link_map
@@ -166,24 +186,40 @@ class LoadedList {
   };
   static constexpr std::size_t kMost = 1024, kAtOnce = 64;
 
-  // Of where each object lies, its neighbours and its name. 0: not known.
+  // Of where an object lies, its neighbours and its name.
+  static void mix(std::uint64_t& hash, const Map& map, const char* name) {
+    const auto add = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15; };
+    for (const std::uint64_t value : {map.bias, map.dynamic, map.next, map.previous}) add(value);
+    for (const char* c = name; c < name + sizeof(Name) && *c != 0; ++c) add(static_cast<unsigned char>(*c));
+  }
+
+  // 0: not known.
   std::uint64_t fingerprint() {
     std::uint64_t hash = count_;
-    const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15; };
     for (std::size_t first = 0; first < count_; first += kAtOnce) {
       const std::size_t count = std::min(kAtOnce, count_ - first);
       for (std::size_t i = 0; i < count; ++i)
         from_[i] = {reinterpret_cast<void*>(objects_[first + i]), sizeof(Map)};
       if (!read(maps_, count)) return 0;
-      for (std::size_t i = 0; i < count; ++i) {
-        const Map& map = maps_[i];
-        for (const std::uint64_t value : {map.bias, map.dynamic, map.next, map.previous}) mix(value);
-        from_[i] = {reinterpret_cast<void*>(map.name), sizeof(Name)};
-      }
-      if (!read(names_, count)) return 0;
       for (std::size_t i = 0; i < count; ++i)
-        for (const char* c = names_[i].text; c < names_[i].text + sizeof(Name) && *c != 0; ++c)
-          mix(static_cast<unsigned char>(*c));
+        from_[i] = {reinterpret_cast<void*>(maps_[i].name), sizeof(Name)};
+      if (!read(names_, count)) return 0;
+      for (std::size_t i = 0; i < count; ++i) mix(hash, maps_[i], names_[i].text);
+    }
+    return hash;
+  }
+
+  // The same in the only thread. Nothing is read that the list does not hold now: an object that is gone may
+  // not be there any more.
+  std::uint64_t fingerprint_alone() const {
+    std::uint64_t hash = count_;
+    std::uint64_t listed = objects_[0];
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (listed != objects_[i]) return 0;
+      const Map& map = *reinterpret_cast<const Map*>(listed);
+      if (map.name == 0) return 0;
+      mix(hash, map, reinterpret_cast<const char*>(map.name));
+      listed = map.next;
     }
     return hash;
   }
@@ -226,11 +262,17 @@ bool define_as(const Module& module, std::string_view name, std::string_view bui
          define<Kind::module>(module.id, module.start, module.end, module.bias, name, build_id);
 }
 
+bool is_defined(const Module& module) {
+  return module.id <= referred_to || module.defined_in == process.generation + 1;
+}
+
 bool define_inherited(Module& module) {
+  if (is_defined(module)) return true;
   const char* const name = texts + module.text;
-  module.defined = module.defined || define_as(module, {name, module.name_bytes},
-                                               {name + module.name_bytes, module.build_id_bytes});
-  return module.defined;
+  if (!define_as(module, {name, module.name_bytes}, {name + module.name_bytes, module.build_id_bytes}))
+    return false;
+  module.defined_in = process.generation + 1;
+  return true;
 }
 
 class Walk {
@@ -279,7 +321,8 @@ class Walk {
     module.inode = file_.inode;
     module.bias = image.bias();
     module.id = last_id + 1;
-    module.present = module.defined = true;
+    module.present = true;
+    module.defined_in = process.generation + 1;
     if (!image.extent(module.start, module.end)) return true;
     std::string_view name = loaders_name(memory_, module.start, name_text);
     if (name.empty()) name = {mapped_path, path_bytes_};
@@ -302,7 +345,7 @@ class Walk {
 
 void drop_absent() {
   for (std::size_t i = 0; i < module_count;) {
-    if (!modules[i].present && (!modules[i].defined || define<Kind::module_gone>(modules[i].id)))
+    if (!modules[i].present && (!is_defined(modules[i]) || define<Kind::module_gone>(modules[i].id)))
       modules[i] = modules[--module_count];
     else
       ++i;
@@ -342,6 +385,8 @@ void walk_modules(std::uint64_t code_kib) {
   loaded_list.remember(OwnMemory{});
   drop_absent();
   seen_code_kib = code_kib;
+  const SegmentHeader& header = *process.segment.header;
+  definer = {header.pid, header.created.ticks, ticks_now(), header.pid_namespace};
 }
 
 // In a child that has mapped nothing since: to read /proc/self/maps takes it 3 ms.
@@ -351,6 +396,12 @@ bool can_inherit(std::uint64_t code_kib) {
 
 // False: there is no room for all now.
 bool define_all_inherited() {
+  // Another namespace has its own collector, which knows nothing of the ancestor.
+  if (definer.pid_namespace == process.segment.header->pid_namespace) {
+    if (!define<Kind::modules_of>(definer.pid, definer.created, definer.at, module_count)) return false;
+    referred_to = last_id;
+    return true;
+  }
   for (std::size_t i = 0; i < module_count; ++i)
     if (!define_inherited(modules[i])) return false;
   return true;
@@ -396,8 +447,8 @@ void define_module_at(std::uintptr_t address) {
 void forget_modules() {
   inherited = !busy && (complete || inherited);
   if (busy) module_count = texts_used = 0;  // another thread was changing them, and is not here
+  referred_to = 0;
   for (std::size_t i = 0; i < module_count;) {
-    modules[i].defined = false;
     if (modules[i].text == kNoTexts) {
       modules[i] = modules[--module_count];
       inherited = false;

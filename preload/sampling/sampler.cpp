@@ -41,7 +41,7 @@ namespace {
 constexpr std::uint64_t kPollsPerSecond = 1;
 constexpr int kAttempts = 50;  // of a thread that begins, to get at the timers
 constexpr std::uintptr_t kPageBytes = 4096;
-constexpr std::uint64_t kTouchedAhead = 16 * kPageBytes;
+constexpr std::uint64_t kTouchedAhead = 8 * kPageBytes;
 constexpr std::uint32_t kEnoughIdleBytes = 1024;  // of a stack outside of operations
 static_assert(kMaxIdleStackBytes >= kPageBytes, "the rest of a page fits");
 

@@ -52,6 +52,8 @@ bool push_definition(SegmentWriter& segment, std::uint64_t ticks, const Values&.
 class ModuleTeller {
  public:
   void tell(SegmentWriter& segment, std::uint64_t ticks);
+  // How many were loaded at the last call.
+  std::uint64_t count() const { return told_.size(); }
 
  private:
   std::map<std::string, std::uint64_t> told_;  // ids, by bias and path
