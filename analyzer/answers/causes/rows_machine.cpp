@@ -184,7 +184,7 @@ bool is_beside(const Case& c) {
   if (!c.trials()) return false;
   const FetchPart& op = c.trials()->top_op();
   const bool method = op.role == OpRole::frame && op.name.find('.') != std::string::npos;
-  return op.role != OpRole::collate && !method && op.computes && op.share >= kHalf;
+  return op.role != OpRole::collate && !method && op.share >= kHalf;
 }
 
 }  // namespace

@@ -13,16 +13,13 @@ import common
 class Frames(Dataset):
     def __init__(self, directory, once):
         self.directory = directory
-        self.names = self.listed() if once else None
-
-    def listed(self):
-        return sorted(os.listdir(self.directory))
+        self.names = sorted(os.listdir(directory)) if once else None
 
     def __len__(self):
         return 400
 
     def __getitem__(self, index):
-        names = self.names or self.listed()
+        names = self.names or sorted(os.listdir(self.directory))
         return torch.stack([self.frame(name) for name in names[index * 40:index * 40 + 8]])
 
     def frame(self, name):
