@@ -56,6 +56,14 @@ def photos():
 
 
 @pytest.fixture(scope="session")
+def cases_data():
+    """The data of programs/cases."""
+    directory = harness.BUILD / "tests/cases"
+    subprocess.run([harness.PROGRAMS / "cases/make_data.py", directory], check=True)
+    return directory
+
+
+@pytest.fixture(scope="session")
 def texts(tmp_path_factory):
     """40 files of text: 10 batches of the pipeline in pure Python."""
     directory = tmp_path_factory.mktemp("texts")

@@ -271,8 +271,8 @@ def pure_program(*options, data, python=PYTHON):
 def program(name, *options, data=None, python=PYTHON):
     """The command line of a test program; skips the test where the programs' Python cannot run it."""
     source = (PROGRAMS / f"{name}.py").read_text()
-    needs = [module for module in ("numpy", "PIL", "torchvision")
-             if f"import {module}" in source or f"from {module}" in source]
+    needs = [module for module in ("cv2", "datasets", "numpy", "pandas", "PIL", "torchvision")
+             if re.search(rf"^ *(import|from) {module}\b", source, re.MULTILINE)]
     if "import timed" in source:
         needs.append("torchvision")
     if python == PYTHON and (reason := lacks(*needs)):

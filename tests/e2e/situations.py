@@ -1,15 +1,19 @@
-"""Runs the situations of tests/programs/situations, and looks at what their reports name as the cause.
+"""Runs the programs of tests/programs/situations and cases, and looks at what their reports name as the cause.
 
 Only situations whose reports were right in all of several runs, beside other programs, are in the tests.
 """
 import harness
 
 
-def traced(tracer, kind, name, variant):
-    """The verdict on a situation."""
-    outcome, trace = tracer.trace(harness.program(f"situations/{kind}", name, variant))
+def verdict_on(tracer, command):
+    outcome, trace = tracer.trace(command)
     assert outcome.code == 0, outcome.stderr.decode()
     return trace.report["verdict"]
+
+
+def traced(tracer, kind, name, variant):
+    """The verdict on a situation."""
+    return verdict_on(tracer, harness.program(f"situations/{kind}", name, variant))
 
 
 def causes(verdict):
@@ -19,11 +23,19 @@ def causes(verdict):
 
 def is_told(tracer, cause, name, kind=None):
     """The cause is named first, with what it rests on; without the cause nothing of it is said."""
-    kind = kind or cause
-    bad = traced(tracer, kind, name, "bad")
+    _is_told(cause, lambda variant: traced(tracer, kind or cause, name, variant))
+
+
+def case_is_told(tracer, cause, name, data):
+    """Like is_told(), of a program of programs/cases."""
+    _is_told(cause, lambda variant: verdict_on(tracer, harness.program(f"cases/{name}", variant, data=data)))
+
+
+def _is_told(cause, verdict):
+    bad = verdict("bad")
     assert bad["cause"] == cause, bad
     assert bad["evidence"], bad
-    fix = traced(tracer, kind, name, "fix")
+    fix = verdict("fix")
     assert cause not in causes(fix), fix
 
 

@@ -18,6 +18,10 @@ constexpr double kGeneral = 2;
 // first: replays are not more exact than that.
 constexpr double kAboutTheSame = 0.9;
 
+// What is urgent, though it takes little time, is told after a special cause that explains this percent of
+// training's time: collecting garbage, or pickling large batches, writes to pages that were shared, too.
+constexpr double kUrgentYields = 30;
+
 double weight_of(const Judged& judged) {
   const double weight = judged.judgement.explains * (judged.judgement.general ? 1 : kGeneral);
   if (judged.judgement.urgent) return weight * 1e6;
@@ -49,8 +53,17 @@ void judge_all(const Case& c, Place place, Diagnosis& diagnosis) {
   }
 }
 
+void let_urgent_yield(std::vector<Judged>& held) {
+  const bool yields = std::any_of(held.begin(), held.end(), [](const Judged& judged) {
+    const Judgement& found = judged.judgement;
+    return !found.urgent && !found.general && !found.aside && found.explains >= kUrgentYields;
+  });
+  for (Judged& judged : held) judged.judgement.urgent = judged.judgement.urgent && !yields;
+}
+
 void judge(const Case& c, Diagnosis& diagnosis) {
   if (c.judgeable()) judge_all(c, Place::ranked, diagnosis);
+  let_urgent_yield(diagnosis.held);
   diagnosis.held = ranked(std::move(diagnosis.held));
   if (diagnosis.held.empty()) judge_all(c, Place::rest, diagnosis);
 }

@@ -175,9 +175,24 @@ Judgement judge_gc(const Case& c) {
   return out;
 }
 
+namespace {
+
+// A function or transform, not a method, that takes half of the fetches: where copy.deepcopy copies pages, it
+// is what costs. A method may be the dataset's own, which reads its index.
+bool is_beside(const Case& c) {
+  constexpr double kHalf = 0.5;
+  if (!c.trials()) return false;
+  const FetchPart& op = c.trials()->top_op();
+  const bool method = op.role == OpRole::frame && op.name.find('.') != std::string::npos;
+  return op.role != OpRole::collate && !method && op.share >= kHalf;
+}
+
+}  // namespace
+
 // A worker has come to own 64 MiB or more that it shared with its parent, and a quarter of all that it
 // shares: pages are copied where Python counts references to objects in them. It goes on until each worker
-// has a copy of everything, or memory is used up: so it is told first, though it takes little time.
+// has a copy of everything, or memory is used up: so it is told first, though it takes little time. Not so
+// where something else than the reading of its index takes the time: see also kUrgentYields.
 Judgement judge_memory(const Case& c) {
   constexpr double kLeastCopied = 64 * 1024.0 * 1024.0;
   constexpr double kLeastShare = 0.25;
@@ -186,7 +201,7 @@ Judgement judge_memory(const Case& c) {
   Judgement out;
   out.holds =
       c.workers() > 0 && memory.copied() >= kLeastCopied && memory.copied() >= kLeastShare * memory.resident;
-  out.urgent = true;
+  out.urgent = !is_beside(c);
   out.explains = 1;
   out.words = fmt::format("private memory of a worker grew from {} to {} in {} batches",
                           human_bytes(memory.first), human_bytes(memory.last), human_count(memory.batches));
