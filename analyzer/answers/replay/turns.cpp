@@ -5,16 +5,14 @@
 namespace lotus::analyzer {
 
 // Measured: of independent workers, 25 to 45 % of the ends follow the one before closely; of workers with one
-// lock for all, 0 to 5 %. Of the first 20 gaps none may be close: of independent workers, that happens in 3
-// of 1000 runs. Gaps are few where one worker gets a lock many times before the next one, as with SQLite.
-// Fetches that compute, or wait for a core, take turns on the cores.
+// lock for all, 0 to 5 %. Fetches that compute, or wait for a core, take turns on the cores.
 bool taking_turns(const Recording& recording) {
-  constexpr std::uint64_t kFewestGaps = 20;
+  constexpr std::uint64_t kFewestGaps = 50;
   constexpr double kMostClose = 0.1;
   constexpr double kLeastIdle = 0.5;  // of the fetches' time, neither computing nor waiting for a core
   const TakingTurns& turns = recording.turns;
   if (turns.gaps < kFewestGaps ||
-      static_cast<double>(turns.close) > kMostClose * static_cast<double>(turns.gaps - kFewestGaps))
+      static_cast<double>(turns.close) > kMostClose * static_cast<double>(turns.gaps))
     return false;
   double wall = 0;
   double idle = 0;
@@ -26,7 +24,7 @@ bool taking_turns(const Recording& recording) {
       wall += batch.fetch;
       idle += std::max(0.0, batch.fetch - batch.fetch_cpu - *batch.core_wait);
     }
-  constexpr double kLeastKnown = 0.5;
+  constexpr double kLeastKnown = 0.25;  // waits for a core are known of a third with a SQLite lock
   return wall >= kLeastKnown * all && idle >= kLeastIdle * wall;
 }
 
