@@ -42,7 +42,6 @@ class Planner {
   std::vector<Effect> effects_;  // by op
   double step_factor_ = 1;
   bool crowded_ = true;
-  bool independent_ = false;
 };
 
 double threads_of(const RecordedStep& step) {
@@ -56,8 +55,7 @@ Planner::Planner(const Recording& recording, const Question& question, const Cal
       calibration_(calibration),
       doubt_(doubt),
       settings_(settings_of(recording, question)),
-      step_factor_(question.step.of(mean_step(recording))),
-      independent_(question.no_lock || doubt.independent) {
+      step_factor_(question.step.of(mean_step(recording))) {
   for (const auto& op : recording.ops) effects_.push_back(effect_of(op));
   crowded_ = !never_crowded();
 }
@@ -95,7 +93,7 @@ bool Planner::never_crowded() const {
 
 PlannedBatch Planner::batch_of(const RecordedBatch& batch, bool kept) const {
   const double slow = batch.worker < recording_.slowness.size() ? recording_.slowness[batch.worker] : 1;
-  const double idle = batch.rest() * (independent_ ? 1 : 1 - calibration_.lock_wait);
+  const double idle = batch.rest() * (doubt_.independent ? 1 : 1 - calibration_.lock_wait);
   double cpu = batch.fetch_cpu;
   double wall = cpu + idle;
   // Where in the fetch it waits for the lock is not known: its operations do so by their time.
@@ -117,7 +115,7 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch, bool kept) const {
   out.idle = std::max(0.0, wall / slow - out.cpu) * batch.sleeping_share(calibration_.sleeping) *
              calibration_.fetch_idle;
   out.cpu *= calibration_.crowding * doubt_.computing;
-  out.held = independent_ ? 0 : calibration_.held;
+  out.held = question_.no_lock || doubt_.independent ? 0 : calibration_.held;
   if (out.held > 0 || (crowded_ && out.cpu > 0 && out.idle > 0))
     out.slices = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(batch.samples, 1, kMostSlices));
   const double assumed = kTransfer * doubt_.assumed;

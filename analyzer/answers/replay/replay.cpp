@@ -18,6 +18,7 @@ constexpr double kLeastLockWait =
 // compute than where they sleep. Measured by bench/causes/accuracy.
 constexpr double kBetweenRuns = 0.05;
 constexpr double kBetweenComputing = 0.1;  // beside it, where fetches compute all the time
+constexpr double kBetweenStarting = 0.15;  // beside it, where all of the time is the start of workers
 // Where more threads than cores compute, they slow each other down, by caches, page tables and switches: by a
 // quarter where a few share a core, by more than half where ten do (bench/causes/accuracy, photographs).
 constexpr double kCrowdedCores = 1.2;  // threads for each core from which on that is seen
@@ -162,8 +163,8 @@ void Replay::calibrate_cores() {
     const Means means = means_of(plan, recording_, calibration_.sleeping);
     const bool outside = recording_.core_wait_known && calibration_.fetch_idle == 1;
     const bool settled = means.settled > 0 && replayed_.settled > 0;
-    const bool fetch = (outside && crowded(calibration_.crowding, settled ? means.settled : means.fetch,
-                                           settled ? replayed_.settled : replayed_.fetch, means.fetch_cpu)) ||
+    const bool fetch = (outside && settled &&
+                        crowded(calibration_.crowding, means.settled, replayed_.settled, means.fetch_cpu)) ||
                        adjusted(calibration_.fetch_idle, means.fetch, replayed_.fetch, means.fetch_idle);
     const bool step = adjusted(calibration_.step_idle, means.step, replayed_.step, means.step_idle);
     if (!fetch && !step) return;
@@ -251,7 +252,9 @@ Prediction Replay::predict(const Question& question) const {
   }
   const Means means = means_of(plan_of(recording_, {}, calibration_), recording_, calibration_.sleeping);
   const double computing = means.fetch > 0 ? means.fetch_cpu / means.fetch : 0;
-  const double between = kBetweenRuns + kBetweenComputing * computing;
+  const double starting =
+      prediction.achieved.time > 0 ? std::min(1.0, prediction.first / prediction.achieved.time) : 0;
+  const double between = kBetweenRuns + kBetweenComputing * computing + kBetweenStarting * starting;
   const double off = std::max(between, std::abs(rate_error_percent()) / 100);
   prediction.images_per_s = middle_of(std::move(rates), prediction.achieved.images_per_s());
   prediction.waited_percent = middle_of(std::move(shares), prediction.achieved.waited_percent());
