@@ -113,7 +113,7 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch, bool kept) const {
   PlannedBatch out;
   out.cpu = std::max(0.0, cpu) / slow;
   out.idle = std::max(0.0, wall / slow - out.cpu) * batch.sleeping_share(calibration_.sleeping) *
-             calibration_.fetch_idle;
+             doubt_.idle * calibration_.fetch_idle;
   out.cpu *= calibration_.crowding * doubt_.computing;
   out.held = question_.no_lock || doubt_.independent ? 0 : calibration_.held;
   if (out.held > 0 || (crowded_ && out.cpu > 0 && out.idle > 0))
@@ -125,6 +125,7 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch, bool kept) const {
   if (recording_.transfer_known && batch.pipe >= kThroughPipe) {  // the rest was waiting for the pipe
     out.transfer_idle = 0;
     out.pipe = question_.shared_memory ? 0 : batch.joint;
+    if (question_.shared_memory) out.transfer_cpu *= doubt_.pickling;
   }
   out.receive = recording_.transfer_known ? batch.receive * calibration_.overheads : assumed;
   if (question_.instant_receive || question_.shared_memory) out.receive = 0;

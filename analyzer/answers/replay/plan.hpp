@@ -107,10 +107,11 @@ struct Calibration {
   double pauses = 1, overheads = 1;
 };
 
-// What a recording leaves open: factors of what fetches compute, and of what is assumed where nothing was
-// recorded. The interval of an answer holds the answers to all its doubts.
+// What a recording leaves open: factors of what fetches compute, of their other time, of what pickling what
+// now goes through shared memory takes, and of what is assumed where nothing was recorded. The interval of an
+// answer holds the answers to all its doubts.
 struct Doubt {
-  double computing = 1, assumed = 1;
+  double computing = 1, idle = 1, pickling = 1, assumed = 1;
   bool independent = false;  // workers do not wait for each other
 };
 

@@ -29,9 +29,10 @@ constexpr double kAssumedFactor = 3;  // what was not recorded may take this man
 // of the fetches that began when all workers had begun; starting workers take cores, too. 0: there are none.
 struct Means {
   double fetch = 0, fetch_cpu = 0, fetch_idle = 0, lock_wait = 0, settled = 0, step = 0, step_idle = 0;
-  double core_wait = 0, told = 0,
-         told_rest = 0;  // sums over the fetches that tell how long they waited for a core
+  // Sums; told: of the fetches that tell how long they waited for a core.
+  double all = 0, core_wait = 0, told = 0, told_rest = 0;
 
+  bool mostly_told() const { return told >= 0.5 * all; }
   // The share of making batches that is known to be waiting for a core.
   double crowded() const { return told > 0 ? std::min(1.0, core_wait / told) : 0; }
 };
@@ -50,6 +51,7 @@ Means means_of(const Plan& plan, const Recording& recording, double sleeping) {
       means.fetch_cpu += batch.fetch_cpu;
       means.fetch_idle += batch.rest() * batch.sleeping_share(sleeping);
       means.lock_wait += batch.lock_wait;
+      means.all += batch.fetch;
       means.core_wait += batch.core_wait.value_or(0);
       means.told += batch.core_wait ? batch.fetch : 0;
       means.told_rest += batch.core_wait ? batch.rest() : 0;
@@ -223,14 +225,21 @@ double Replay::wanted(const Settings& settings) const {
   return computing * static_cast<double>(settings.workers) / settings.cores;
 }
 
-std::vector<Doubt> Replay::doubts(const Settings& then) const {
+std::vector<Doubt> Replay::doubts(const Question& question, const Settings& then) const {
   const Settings now = settings_of(recording_, {});
+  const bool fewer = then.workers < now.workers;
+  const bool more = then.workers > now.workers;
   std::vector<Doubt> doubts;
-  if (then.workers < now.workers && wanted(now) > kCrowdedCores)
+  if (fewer && wanted(now) > kCrowdedCores)
     doubts.push_back({.computing = 1 / most_crowded_cost(wanted(now))});
-  if (then.workers > now.workers && wanted(then) > kCrowdedCores)
-    doubts.push_back({.computing = most_crowded_cost(wanted(then))});
-  if (then.workers < now.workers && calibration_.lock_wait > 0) doubts.push_back({.independent = true});
+  if (more && wanted(then) > kCrowdedCores) doubts.push_back({.computing = most_crowded_cost(wanted(then))});
+  // More workers than cores, where most fetches do not tell how long they waited for one: it may be all of
+  // their time.
+  const double each = static_cast<double>(now.workers) / now.cores;
+  const bool told = means_of(plan_of(recording_, {}, calibration_), recording_, 1).mostly_told();
+  if (fewer && each > 1 && !told) doubts.push_back({.computing = 1 / most_crowded_cost(each), .idle = 0});
+  if (fewer && calibration_.lock_wait > 0) doubts.push_back({.independent = true});
+  if (question.shared_memory) doubts.push_back({.pickling = 0});  // of tensors, only handles are pickled
   if (then.workers > 0 && !recording_.transfer_known) {
     doubts.push_back({.assumed = 1 / kAssumedFactor});
     doubts.push_back({.computing = most_crowded_cost(wanted(then)), .assumed = kAssumedFactor});
@@ -259,7 +268,7 @@ Prediction Replay::predict(const Question& question) const {
   prediction.images_per_s = middle_of(std::move(rates), prediction.achieved.images_per_s());
   prediction.waited_percent = middle_of(std::move(shares), prediction.achieved.waited_percent());
   prediction.epoch_range = middle_of(std::move(times), prediction.epoch_ns);
-  for (const Doubt& doubt : doubts(plan.settings)) {
+  for (const Doubt& doubt : doubts(question, plan.settings)) {
     const Plan other = plan_of(recording_, question, calibration_, doubt);
     const Prediction one = prediction_of(other, simulate(other));
     prediction.images_per_s.add(one.achieved.images_per_s());

@@ -58,7 +58,7 @@ class Replay {
   void calibrate_cores();
   void calibrate_lock();
   double wanted(const Settings& settings) const;
-  std::vector<Doubt> doubts(const Settings& then) const;
+  std::vector<Doubt> doubts(const Question& question, const Settings& then) const;
   Prediction prediction_of(const Plan& plan, const ReplayOutcome& outcome) const;
 
   const Recording& recording_;
