@@ -155,6 +155,20 @@ TEST_CASE(
   CHECK(range.low > 0.6 * made.recorded());
 }
 
+TEST_CASE("receiving waits for a worker that computes: cheaper fetches make it quicker") {
+  Made made(1);
+  made.each_batch([](RecordedBatch& batch) {
+    batch.fetch = batch.fetch_cpu = 17 * kMs;
+    batch.receive = batch.index == 0 ? 0.5 * kMs : 13.5 * kMs;
+  });
+  for (auto& step : made.recording.epochs.front().steps) step.wall = 4 * kMs;
+  made.lasted(80 * 17.5 * kMs);
+  Question cheaper;
+  cheaper.fetch.factor = 0.1;
+  CHECK(made.rate({}) == doctest::Approx(made.recorded()).epsilon(0.05));
+  CHECK(made.rate(cheaper) > 2.5 * made.recorded());
+}
+
 TEST_CASE("an interval is not narrower than what two runs differ by") {
   Made made(2);
   made.each_batch([](RecordedBatch& batch) { batch.fetch = 20 * kMs; });

@@ -28,6 +28,7 @@ class Planner {
   PlannedEpoch epoch_of(const RecordedEpoch& recorded, bool fresh, std::uint64_t most);
   // `kept`: its worker is there already, where it was new in the recording.
   PlannedBatch batch_of(const RecordedBatch& batch, bool kept) const;
+  double receive_of(const RecordedBatch& batch, double cpu) const;
   PlannedStep step_of(const RecordedStep& step) const;
   void set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& epoch) const;
   Effect effect_of(const RecordedOp& op) const;
@@ -42,10 +43,18 @@ class Planner {
   std::vector<Effect> effects_;  // by op
   double step_factor_ = 1;
   bool crowded_ = true;
+  double quickest_receive_ = 0;
 };
 
 double threads_of(const RecordedStep& step) {
   return step.wall > 0 ? std::max(1.0, std::ceil(step.cpu / step.wall - 0.1)) : 1;
+}
+
+double quickest_receive(const Recording& recording) {
+  double quickest = 1e300;
+  for (const auto& epoch : recording.epochs)
+    for (const auto& batch : epoch.batches) quickest = std::min(quickest, batch.receive);
+  return quickest;
 }
 
 Planner::Planner(const Recording& recording, const Question& question, const Calibration& calibration,
@@ -58,6 +67,16 @@ Planner::Planner(const Recording& recording, const Question& question, const Cal
       step_factor_(question.step.of(mean_step(recording))) {
   for (const auto& op : recording.ops) effects_.push_back(effect_of(op));
   crowded_ = !never_crowded();
+  quickest_receive_ = quickest_receive(recording);
+}
+
+// Training asks the worker for the memory of a batch. One that computes in Python has its interpreter's lock,
+// and answers late: what receiving takes beyond the quickest one goes with what the fetch, now of `cpu`,
+// computes.
+double Planner::receive_of(const RecordedBatch& batch, double cpu) const {
+  if (batch.fetch_cpu <= 0) return batch.receive;
+  const double late = batch.receive - quickest_receive_;
+  return quickest_receive_ + late * std::clamp(cpu / batch.fetch_cpu, 0.0, 1.0);
 }
 
 Planner::Effect Planner::effect_of(const RecordedOp& op) const {
@@ -127,7 +146,7 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch, bool kept) const {
     out.pipe = question_.shared_memory ? 0 : batch.joint;
     if (question_.shared_memory) out.transfer_cpu *= doubt_.pickling;
   }
-  out.receive = recording_.transfer_known ? batch.receive * calibration_.overheads : assumed;
+  out.receive = recording_.transfer_known ? receive_of(batch, cpu) * calibration_.overheads : assumed;
   if (question_.instant_receive || question_.shared_memory) out.receive = 0;
   out.pin = batch.pin;
   return out;
