@@ -12,7 +12,7 @@ class Records(Dataset):
         self.records = records
 
     def __len__(self):
-        return 3000
+        return 9000
 
     def __getitem__(self, index):
         return torch.tensor(float(self.read(index * READ % COUNT)))
