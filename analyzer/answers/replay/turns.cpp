@@ -9,7 +9,7 @@ namespace lotus::analyzer {
 bool taking_turns(const Recording& recording) {
   constexpr std::uint64_t kFewestGaps = 50;
   constexpr double kMostClose = 0.1;
-  constexpr double kLeastIdle = 0.5;  // of the fetches' time, neither computing nor waiting for a core
+  constexpr double kLeastIdle = 0.4;  // of the fetches' time, neither computing nor waiting for a core
   const TakingTurns& turns = recording.turns;
   if (turns.gaps < kFewestGaps ||
       static_cast<double>(turns.close) > kMostClose * static_cast<double>(turns.gaps))
@@ -24,7 +24,7 @@ bool taking_turns(const Recording& recording) {
       wall += batch.fetch;
       idle += std::max(0.0, batch.fetch - batch.fetch_cpu - *batch.core_wait);
     }
-  constexpr double kLeastKnown = 0.25;  // waits for a core are known of a third with a SQLite lock
+  constexpr double kLeastKnown = 0.15;  // waits for a core are known of a quarter with a SQLite lock
   return wall >= kLeastKnown * all && idle >= kLeastIdle * wall;
 }
 
