@@ -116,7 +116,8 @@ double Assembly::receive_of(const RawBatch& raw) {
 double Assembly::joint_of(const RawBatch& raw) const {
   const Batch& batch = raw.batch;
   if (!batch.send.known() || batch.pin.known() || !raw.get.known()) return ns(batch.send);
-  return ns(std::clamp(raw.get.start, batch.send.start, batch.send.end), batch.send.end);
+  const std::uint64_t from = std::max(raw.get.start, batch.send.start);
+  return from < batch.send.end ? ns(from, batch.send.end) : 0;
 }
 
 // A fetch that hands its work to threads and waits for them needs a core as much as if it computed itself:
