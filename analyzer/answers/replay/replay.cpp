@@ -25,20 +25,8 @@ constexpr double kCrowdedCores = 1.2;  // threads for each core from which on th
 double most_crowded_cost(double threads) { return std::clamp(1 + 0.1 * threads, 1.25, 1.6); }
 constexpr double kAssumedFactor = 3;  // what was not recorded may take this many times as long, or as short
 
-// Means of the recorded fetches and steps that are replayed, and of the part that did not compute. `settled`:
-// of the fetches that began when all workers had begun; starting workers take cores, too. 0: there are none.
-struct Means {
-  double fetch = 0, fetch_cpu = 0, fetch_idle = 0, lock_wait = 0, settled = 0, step = 0, step_idle = 0;
-  // Sums; told: of the fetches that tell how long they waited for a core.
-  double all = 0, core_wait = 0, told = 0, told_rest = 0;
-
-  bool mostly_told() const { return told >= 0.5 * all; }
-  // The share of making batches that is known to be waiting for a core.
-  double crowded() const { return told > 0 ? std::min(1.0, core_wait / told) : 0; }
-};
-
-Means means_of(const Plan& plan, const Recording& recording, double sleeping) {
-  Means means;
+RecordedMeans means_of(const Plan& plan, const Recording& recording, double sleeping) {
+  RecordedMeans means;
   double batches = 0;
   double steps = 0;
   double settled = 0;
@@ -130,16 +118,18 @@ Replay::Replay(const Recording& recording) : recording_(recording) { calibrate()
 // Where fetches waited for a core, their workers did so between them in the same share. Handing over indices
 // and batches did, too, by up to that share: by the one with which the recorded run is replayed at its rate.
 void Replay::calibrate() {
-  const Means recorded = means_of(plan_of(recording_, {}, calibration_), recording_, 1);
-  if (recorded.told_rest > 0)
-    calibration_.sleeping = 1 - std::min(1.0, recorded.core_wait / recorded.told_rest);
-  calibration_.pauses = 1 - recorded.crowded();
+  const Plan as_recorded = plan_of(recording_, {}, calibration_);
+  recorded_ = means_of(as_recorded, recording_, 1);
+  if (recorded_.told_rest > 0)
+    calibration_.sleeping = 1 - std::min(1.0, recorded_.core_wait / recorded_.told_rest);
+  recorded_ = means_of(as_recorded, recording_, calibration_.sleeping);
+  calibration_.pauses = 1 - recorded_.crowded();
   if (recording_.loader.workers > 1) calibrate_lock();
   calibrate_cores();
-  if (rate_error_percent() >= 0 || recorded.crowded() < kLeastCrowded) return;
+  if (rate_error_percent() >= 0 || recorded_.crowded() < kLeastCrowded) return;
   Calibration best = calibration_;
   double error = -rate_error_percent();
-  double low = 1 - recorded.crowded();
+  double low = 1 - recorded_.crowded();
   double high = 1;
   for (int round = 0; round < kOverheadRounds; ++round) {
     calibration_.overheads = (low + high) / 2;
@@ -157,28 +147,24 @@ void Replay::calibrate() {
 // The replay separates them: replayed fetches and steps must take as long as recorded. If recorded fetches
 // waited for a core longer than replayed ones, other programs used the cores as well.
 void Replay::calibrate_cores() {
-  const Question as_recorded;
   calibration_.fetch_idle = calibration_.step_idle = calibration_.crowding = 1;
   for (int round = 0; round < kMostRounds; ++round) {
-    const Plan plan = plan_of(recording_, as_recorded, calibration_);
-    replayed_ = simulate(plan);
-    const Means means = means_of(plan, recording_, calibration_.sleeping);
+    replayed_ = simulate(plan_of(recording_, {}, calibration_));
     const bool outside = recording_.core_wait_known && calibration_.fetch_idle == 1;
-    const bool settled = means.settled > 0 && replayed_.settled > 0;
-    const bool fetch = (outside && settled &&
-                        crowded(calibration_.crowding, means.settled, replayed_.settled, means.fetch_cpu)) ||
-                       adjusted(calibration_.fetch_idle, means.fetch, replayed_.fetch, means.fetch_idle);
-    const bool step = adjusted(calibration_.step_idle, means.step, replayed_.step, means.step_idle);
+    const bool settled = recorded_.settled > 0 && replayed_.settled > 0;
+    const bool fetch =
+        (outside && settled &&
+         crowded(calibration_.crowding, recorded_.settled, replayed_.settled, recorded_.fetch_cpu)) ||
+        adjusted(calibration_.fetch_idle, recorded_.fetch, replayed_.fetch, recorded_.fetch_idle);
+    const bool step = adjusted(calibration_.step_idle, recorded_.step, replayed_.step, recorded_.step_idle);
     if (!fetch && !step) return;
   }
-  replayed_ = simulate(plan_of(recording_, as_recorded, calibration_));
+  replayed_ = simulate(plan_of(recording_, {}, calibration_));
 }
 
 // How much of a fetch has the lock is what makes replayed fetches wait for it as long as recorded ones did.
 void Replay::calibrate_lock() {
-  const Plan plan = plan_of(recording_, {}, calibration_);
-  const Means means = means_of(plan, recording_, calibration_.sleeping);
-  if (means.lock_wait < kLeastLockWait * means.fetch) {
+  if (recorded_.lock_wait < kLeastLockWait * recorded_.fetch) {
     if (!taking_turns(recording_)) return;
     calibration_.held = 1;
     calibration_.lock_wait = 1 - 1 / static_cast<double>(recording_.loader.workers);
@@ -189,7 +175,7 @@ void Replay::calibrate_lock() {
   for (int round = 0; round < kMostRounds; ++round) {
     calibration_.held = (low + high) / 2;
     const double waits = simulate(plan_of(recording_, {}, calibration_)).lock_wait;
-    (waits < means.lock_wait ? low : high) = calibration_.held;
+    (waits < recorded_.lock_wait ? low : high) = calibration_.held;
   }
 }
 
@@ -219,9 +205,8 @@ Prediction Replay::ask(const Question& question) const {
 
 // How many threads want a core, for each core, on average, if no worker has to wait for training.
 double Replay::wanted(const Settings& settings) const {
-  const Means means = means_of(plan_of(recording_, {}, calibration_), recording_, calibration_.sleeping);
-  const double idle = means.fetch_idle * calibration_.fetch_idle;
-  const double computing = means.fetch_cpu > 0 ? means.fetch_cpu / (means.fetch_cpu + idle) : 0;
+  const double idle = recorded_.fetch_idle * calibration_.fetch_idle;
+  const double computing = recorded_.fetch_cpu > 0 ? recorded_.fetch_cpu / (recorded_.fetch_cpu + idle) : 0;
   return computing * static_cast<double>(settings.workers) / settings.cores;
 }
 
@@ -236,8 +221,8 @@ std::vector<Doubt> Replay::doubts(const Question& question, const Settings& then
   // More workers than cores, where most fetches do not tell how long they waited for one: it may be all of
   // their time.
   const double each = static_cast<double>(now.workers) / now.cores;
-  const bool told = means_of(plan_of(recording_, {}, calibration_), recording_, 1).mostly_told();
-  if (fewer && each > 1 && !told) doubts.push_back({.computing = 1 / most_crowded_cost(each), .idle = 0});
+  if (fewer && each > 1 && !recorded_.mostly_told())
+    doubts.push_back({.computing = 1 / most_crowded_cost(each), .idle = 0});
   if (fewer && calibration_.lock_wait > 0) doubts.push_back({.independent = true});
   if (question.shared_memory) doubts.push_back({.pickling = 0});  // of tensors, only handles are pickled
   if (then.workers > 0 && !recording_.transfer_known) {
@@ -259,8 +244,7 @@ Prediction Replay::predict(const Question& question) const {
     shares.push_back(one.achieved.waited_percent());
     times.push_back(prediction_of(plan, one).epoch_ns);
   }
-  const Means means = means_of(plan_of(recording_, {}, calibration_), recording_, calibration_.sleeping);
-  const double computing = means.fetch > 0 ? means.fetch_cpu / means.fetch : 0;
+  const double computing = recorded_.fetch > 0 ? recorded_.fetch_cpu / recorded_.fetch : 0;
   const double starting =
       prediction.achieved.time > 0 ? std::min(1.0, prediction.first / prediction.achieved.time) : 0;
   const double between = kBetweenRuns + kBetweenComputing * computing + kBetweenStarting * starting;

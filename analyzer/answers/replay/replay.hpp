@@ -32,6 +32,18 @@ struct Prediction {
   Range images_per_s, waited_percent, epoch_range;
 };
 
+// Means of the recorded fetches and steps that are replayed, and of the part that did not compute. `settled`:
+// of the fetches that began when all workers had begun; starting workers take cores, too. 0: there are none.
+struct RecordedMeans {
+  double fetch = 0, fetch_cpu = 0, fetch_idle = 0, lock_wait = 0, settled = 0, step = 0, step_idle = 0;
+  // Sums; told: of the fetches that tell how long they waited for a core.
+  double all = 0, core_wait = 0, told = 0, told_rest = 0;
+
+  bool mostly_told() const { return told >= 0.5 * all; }
+  // The share of making batches that is known to be waiting for a core.
+  double crowded() const { return told > 0 ? std::min(1.0, core_wait / told) : 0; }
+};
+
 class Replay {
  public:
   // Replicas of the bootstrap.
@@ -62,6 +74,7 @@ class Replay {
   Prediction prediction_of(const Plan& plan, const ReplayOutcome& outcome) const;
 
   const Recording& recording_;
+  RecordedMeans recorded_;
   Calibration calibration_;
   ReplayOutcome replayed_;
 };
