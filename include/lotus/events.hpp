@@ -38,7 +38,7 @@ enum class Shape : std::uint8_t {
   ROW(leave_error,    2, leave, "")                 /* left by a Python exception */                \
   ROW(leave_empty,    3, leave, "")                 /* no sample was made, or what came is no batch */ \
   ROW(leave_lost,     4, leave, "")                 /* abandoned: C++ exception, longjmp */         \
-  /* ---- spans; next: 22 ---- */                                                                   \
+  /* ---- spans; next: 23 ---- */                                                                   \
   ROW(op,             5, enter, "def:u")            /* a callable of a pipeline; see op_def */      \
   ROW(sample,         6, enter, "index:z")          /* Dataset.__getitem__; -1 when not an int */   \
   ROW(samples,        7, enter, "count:u")          /* Dataset.__getitems__ */                      \
@@ -57,7 +57,9 @@ enum class Shape : std::uint8_t {
   ROW(start_workers, 20, enter, "iterator:u")       /* the iterator's __init__ */                   \
   ROW(indices,       21, enter, "iterator:u reset:u batch:u")  /* the sampler: which samples make this batch; \
                                                        before batch 0 also the sampler's iter() */  \
-  /* ---- points; next: 52 ---- */                                                                  \
+  ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
+                                                       with its dataset; its `bytes` are those pickled */ \
+  /* ---- points; next: 53 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -94,6 +96,11 @@ enum class Shape : std::uint8_t {
                                                        what took 100 µs or more */                  \
   ROW(reopened,      51, point, "opens:u bytes:u:bytes path:s")  /* a file that the thread opened several times while \
                                                        it made batches, so far: how often, bytes read from it */ \
+  ROW(started,       52, point, "process:u:ns torch:u:ns unpickling:u:ns prepare:u:ns")  /* in a worker's loop, once its \
+                                                       fetcher is made: from the fork or execution of its process to \
+                                                       the loop; from the import of PyTorch to there (0: it was \
+                                                       there); what unpickling the process object took (0: none, or \
+                                                       not known); from the loop to here: worker_init_fn, iter() */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions of processes; next: 79 ---- */                                                \

@@ -15,9 +15,18 @@ constexpr std::uint32_t ring_record_bytes(std::uint32_t stored_bytes) {
 class RingWriter {
  public:
   RingWriter() = default;
-  // `bytes`: size of the record area behind `header`. Both outlive the writer.
-  RingWriter(RingHeader* header, std::uint64_t bytes)
-      : header_(header), data_(reinterpret_cast<std::uint8_t*>(header + 1)), bytes_(bytes) {}
+  // Makes the kernel give memory for `bytes` bytes from `from` on, so that writing there cannot fail. False:
+  // there is none now. Async-signal-safe.
+  using Populate = bool (*)(std::uint8_t* from, std::uint64_t bytes);
+  // `bytes`: size of the record area behind `header`. Both outlive the writer. With `populate`, the area has
+  // no memory yet: it gets it step by step in the first lap, as short-lived processes write a small part of
+  // it.
+  RingWriter(RingHeader* header, std::uint64_t bytes, Populate populate = nullptr)
+      : header_(header),
+        data_(reinterpret_cast<std::uint8_t*>(header + 1)),
+        bytes_(bytes),
+        populate_(populate),
+        populated_(populate == nullptr ? bytes : 0) {}
 
   // Room for one record, to be filled and committed. Until then the reader stops before it.
   struct Room {
@@ -37,7 +46,7 @@ class RingWriter {
       pad = rest < bytes ? rest : 0;
       const std::uint64_t tail = __atomic_load_n(&header_->tail, __ATOMIC_ACQUIRE);
       filled = position - tail;
-      if (filled > bytes_ || pad + bytes > bytes_ - filled) return {};
+      if (filled > bytes_ || pad + bytes > bytes_ - filled || !has_memory(position + pad + bytes)) return {};
     } while (!__atomic_compare_exchange_n(&header_->head, &position, position + pad + bytes, true,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     if (pad != 0) {
@@ -48,6 +57,15 @@ class RingWriter {
     }
     const bool call = filled < bytes_ / 4 && filled + pad + bytes >= bytes_ / 4;
     return {position + pad, data_ + (position + pad) % bytes_ + sizeof(RingRecord), call};
+  }
+
+  // Memory for the next `ahead` bytes of records, so that reserve() need not ask for it. False: there is none
+  // now. Once refused, only reserve() asks again, which is called less often.
+  bool prepare(std::uint64_t ahead) {
+    if (__atomic_load_n(&refused_, __ATOMIC_RELAXED)) return false;
+    const bool given = has_memory(__atomic_load_n(&header_->head, __ATOMIC_RELAXED) + ahead);
+    if (!given) __atomic_store_n(&refused_, true, __ATOMIC_RELAXED);
+    return given;
   }
 
   // Whether at most half of the ring is full. Writers that can wait leave the rest to those that cannot.
@@ -75,6 +93,22 @@ class RingWriter {
   }
 
  private:
+  static constexpr std::uint64_t kPopulateStep = 64 * 1024;  // a system call for some ten stack samples
+
+  bool has_memory(std::uint64_t end) {
+    const std::uint64_t needed = end < bytes_ ? end : bytes_;
+    std::uint64_t now = __atomic_load_n(&populated_, __ATOMIC_RELAXED);
+    if (needed <= now) return true;
+    const std::uint64_t steps = (needed + kPopulateStep - 1) / kPopulateStep * kPopulateStep;
+    const std::uint64_t then = steps < bytes_ ? steps : bytes_;
+    if (!populate_(data_ + now, then - now)) return false;
+    __atomic_store_n(&refused_, false, __ATOMIC_RELAXED);
+    while (now < then &&
+           !__atomic_compare_exchange_n(&populated_, &now, then, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    return true;
+  }
+
   void place(std::uint64_t position, const RingRecord& record) {
     auto* target = reinterpret_cast<RingRecord*>(data_ + position % bytes_);
     std::memcpy(reinterpret_cast<std::uint8_t*>(target) + sizeof target->commit,
@@ -86,6 +120,9 @@ class RingWriter {
   RingHeader* header_ = nullptr;
   std::uint8_t* data_ = nullptr;
   std::uint64_t bytes_ = 0;
+  Populate populate_ = nullptr;
+  std::uint64_t populated_ = 0;  // so much of the record area has memory
+  bool refused_ = false;         // the last time that prepare() asked for more
 };
 
 class RingReader {

@@ -6,9 +6,11 @@
 //                   RingHeader, then ring_bytes of records
 //
 // Contract
-//  1. The writer creates the file exclusively, sizes it with posix_fallocate, fills it, and stores
-//     `ready` last (release). Until `ready` is kReady the file is incomplete: its writer still fills it, or
-//     died. A process that calls exec makes another file, whose name has `.1`, `.2` … behind the start time.
+//  1. The writer creates the file exclusively, sizes it, fills it, and stores `ready` last (release). No page
+//     is written before the file system has given memory for it: all at once (posix_fallocate), or where the
+//     kernel can tell of a refusal (tmpfs, Linux 5.14), as it is needed; the rest of the file is a hole then.
+//     Until `ready` is kReady the file is incomplete: its writer still fills it, or died. A process that
+//     calls exec makes another file, whose name has `.1`, `.2` … behind the start time.
 //  2. A thread slot has one writer, its thread. Bytes of the open chunk are written first, then
 //     `used` is stored (release). A reader may take used bytes of a *dead* process only.
 //  3. When a chunk is handed on: ring record committed, then `used` = 0 (release), then `sequence`
@@ -20,8 +22,8 @@
 //     ever cleared. The writer whose record fills a quarter of the ring touches the file's times. This
 //     wakes a reader that watches the directory, which so need not poll often.
 //  5. Records lie at multiples of kRingAlign and never wrap: a pad record fills the end of a lap.
-//  6. A full ring drops: the writer adds to `lost_events` and to the next chunk's `lost_before`.
-//     Writers never wait.
+//  6. A full ring, or one that gets no memory, drops: the writer adds to `lost_events` and to the next
+//     chunk's `lost_before`. Writers never wait.
 //  7. The reader first reads the event ring's `head`, then the definitions, and writes these before the
 //     events up to that head: in the file, a definition precedes its first use by the same process.
 //  8. Both sides assume that the other one may overwrite anything: copy to locals, check bounds, then use.

@@ -18,6 +18,7 @@
 #include "pipeline/iterators.hpp"
 #include "pipeline/operation_names.hpp"
 #include "pipeline/plain_operations.hpp"
+#include "pipeline/process_start.hpp"
 #include "pipeline/role_table.hpp"
 #include "python/audit_hook.hpp"
 #include "python/calibration.hpp"
@@ -75,6 +76,7 @@ bool imports_torch(py::Object* arguments) {
 
 void in_forked_child() {
   become_child();
+  note_process_start();
   forget_code_names();
   forget_operation_names();
   forget_plain_operations();
@@ -105,6 +107,7 @@ void attach() {
   }
   // A program that Ctrl-C ends finishes Python, and then kills itself: no destructor runs.
   py::api.Py_AtExit(say_leaving);
+  note_import_of_torch();
   measure_call_costs(config.sampling.hz != 0);
   pthread_atfork(hold_samples, resume_samples, in_forked_child);
   choose_torch_ops(config.torch_ops);
@@ -127,6 +130,7 @@ int audit(const char* event, py::Object* arguments, void*) {
   prepare_first_event();
   prepare_loaded();
   if (!add_audit_hook(audit)) return;  // not Python
+  note_process_start();
   remember_stderr();
   remember_library();
 }

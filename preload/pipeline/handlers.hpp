@@ -12,6 +12,7 @@ py::Object* fetch(Call& call);
 
 // roles_loader.cpp: the training process's side
 py::Object* loader_init(Call& call);
+py::Object* pickle_process(Call& call);
 py::Object* iterator_reset(Call& call);
 py::Object* iterator_next(Call& call);
 py::Object* next_data(Call& call);

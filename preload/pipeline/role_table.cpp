@@ -30,6 +30,7 @@ constexpr Role kRoles[] = {
     {"multiprocessing/queues.py",         "_feed",            queue_feed,       {}},
     {"multiprocessing/queues.py",         "put",              queue_put,        {"obj"}},
     {"multiprocessing/queues.py",         "get",              queue_get,        {}},
+    {"multiprocessing/reduction.py",      "dump",             pickle_process,   {"file"}},
     {"multiprocessing/reduction.py",      "dumps",            pickle_dumps,     {"obj"}},
     {"multiprocessing/connection.py",     "send_bytes",       send_bytes,       {}},
     {"multiprocessing/connection.py",     "recv_bytes",       recv_bytes,       {}},

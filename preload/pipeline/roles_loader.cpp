@@ -20,6 +20,7 @@ namespace {
 
 struct LoaderRole {
   Iterator* getting{};           // inside _get_data, or the pin thread's iterator
+  bool starting{};               // inside an iterator's __init__
   const Call* pin_loop{};        // the frame of _pin_memory_loop
   const Call* pin_step{};        // the frame of its do_one_step
   bool pinned{};                 // this step pinned a batch, …
@@ -37,6 +38,14 @@ std::uint64_t counter(py::Object* self, py::Object* name) {
 // Found out at the first batch that a process consumes, which has always just been received.
 enum class Counted : std::uint8_t { unknown, before, inside };
 constinit Counted consumed_is_counted = Counted::unknown;
+
+// Where a BytesIO stands; 0 for anything else.
+std::uint64_t position_in(py::Object* file) {
+  if (file == nullptr || std::string_view(py::type_name(py::type_of(file))) != "_io.BytesIO") return 0;
+  const Owned tell(py::api.PyObject_GetAttrString(file, "tell"));
+  const Owned position(tell ? py::api.PyObject_CallObject(tell.get(), nullptr) : nullptr);
+  return non_negative(integer_of(position.get(), 0));
+}
 
 // The sampler is asked for the samples of a batch; before batch 0 its iterator is made, too.
 py::Object* run_sampler(const Call& call, const Iterator& iterator, std::uint64_t batch) {
@@ -57,6 +66,7 @@ py::Object* iterator_init(Call& call, py::Object* self, py::Object* loader) {
   find_torch_ops();         // as they do this
   const std::uint64_t id = iterator->id;
   const Span span = enter<Kind::start_workers>(id);
+  const Setting starting(role.starting, true);
   py::Object* result = call.run();
   if (span.generation != process.generation) return result;
   iterator = find_iterator(self);
@@ -84,6 +94,20 @@ py::Object* loader_init(Call& call) {
     if (is_trying()) change_loader(call);
   }
   return call.run();
+}
+
+// For spawn and forkserver: what a worker needs is pickled into a BytesIO, and written to its pipe from
+// there.
+py::Object* pickle_process(Call& call) {
+  if (!role.starting) return call.run();
+  py::Object* file = role_local(call, 0);
+  const std::uint64_t before = position_in(file);
+  const Span span = enter<Kind::pickle_process>();
+  py::Object* result = call.run();
+  if (result != nullptr && span.generation == process.generation)
+    point<Kind::bytes>(position_in(file) - before);
+  leave(span, how_left(result));
+  return result;
 }
 
 py::Object* iterator_reset(Call& call) {

@@ -10,6 +10,7 @@
 #include "pipeline/pauses.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/process_facts.hpp"
+#include "pipeline/process_start.hpp"
 #include "pipeline/trial.hpp"
 #include "python/call_costs.hpp"
 #include "python/objects.hpp"
@@ -85,6 +86,7 @@ py::Object* worker_loop(Call& call) {
     return static_cast<std::uint64_t>(value < 0 ? 0 : value);
   };
   const Span span = enter<Kind::worker_loop>(number(0), number(1));
+  note_worker_loop();
   tell_first_footprint();
   const Setting worker(role.loop, static_cast<const Call*>(&call));
   const Setting reset(role.reset, std::uint64_t{0});
@@ -101,7 +103,9 @@ py::Object* create_fetcher(Call& call) {
     ++role.reset;
     if (is_limiting_threads()) limit_threads();
   }
-  return call.run();
+  py::Object* result = call.run();
+  if (result != nullptr && role.reset == 1 && is_between_batches()) tell_process_start();
+  return result;
 }
 
 py::Object* fetch(Call& call) {

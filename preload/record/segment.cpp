@@ -1,9 +1,10 @@
 #include "record/segment.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,13 +56,52 @@ static_assert(lay_out(kRoomy).rings[0] % kRingAlign == 0 && lay_out(kRoomy).ring
 
 // Segments that wait for a collector, which may be stopped, never take what the program may need itself.
 enum class Room { none, little, plenty };
-Room room_in(const char* directory) {
-  struct statvfs status {};
-  if (statvfs(directory, &status) != 0) return Room::little;
-  const std::uint64_t free = status.f_bavail * status.f_frsize;
-  if (free < std::min<std::uint64_t>(status.f_blocks * status.f_frsize / 4, kLeftToProgram))
-    return Room::none;
-  return free < kShortOfSpace ? Room::little : Room::plenty;
+struct Place {
+  Room room = Room::little;
+  bool in_memory = false;  // a tmpfs
+};
+Place look_at(const char* directory) {
+  struct statfs status {};
+  if (statfs(directory, &status) != 0) return {};
+  Place place;
+  place.in_memory = status.f_type == TMPFS_MAGIC;
+  const auto block = static_cast<std::uint64_t>(status.f_frsize != 0 ? status.f_frsize : status.f_bsize);
+  const std::uint64_t free = status.f_bavail * block;
+  place.room = free < std::min<std::uint64_t>(status.f_blocks * block / 4, kLeftToProgram) ? Room::none
+               : free < kShortOfSpace                                                      ? Room::little
+                                                                                           : Room::plenty;
+  return place;
+}
+
+constexpr std::uintptr_t kPageBytes = 4096;
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14; not in older headers
+
+// Gives pages of a sparse file memory. An errno: here, instead of by SIGBUS at a write, the kernel tells that
+// the file system is full. EINVAL: this kernel cannot.
+int populate(std::uint8_t* from, std::uint64_t bytes) {
+  const int saved = errno;
+  const auto begin = reinterpret_cast<std::uintptr_t>(from) & ~(kPageBytes - 1);
+  const auto end = (reinterpret_cast<std::uintptr_t>(from) + bytes + kPageBytes - 1) & ~(kPageBytes - 1);
+  int error = 0;
+  do error = madvise(reinterpret_cast<void*>(begin), end - begin, kPopulateWrite) == 0 ? 0 : errno;
+  while (error == EINTR);
+  errno = saved;
+  return error == EFAULT ? ENOSPC : error;
+}
+bool populate_ring(std::uint8_t* from, std::uint64_t bytes) { return populate(from, bytes) == 0; }
+
+// Where the file has all of its memory: maps it. Other threads may be writing there.
+bool touch_ring(std::uint8_t* from, std::uint64_t bytes) {
+  for (std::uint64_t at = 0; at < bytes; at += kPageBytes) __atomic_fetch_or(from + at, 0, __ATOMIC_RELAXED);
+  return true;
+}
+
+// The headers: of the segment, of its threads, of its rings.
+int populate_headers(std::uint8_t* base, const Offsets& offsets) {
+  int error = populate(base, offsets.rings[0]);
+  for (std::uint32_t i = 0; i < kRings && error == 0; ++i)
+    error = populate(base + offsets.rings[i], sizeof(RingHeader));
+  return error;
 }
 
 void fill_header(SegmentHeader& header, const SegmentOwner& owner, const ProcessIdentity& own,
@@ -99,50 +139,68 @@ bool forbidden_by_limit(std::uint64_t bytes) {
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes;
 }
 
-// Created exclusively and with its blocks allocated, so that no later write can meet a full disk.
-void* map_new_file(const char* path, std::uint64_t bytes, int& error) {
+// A new file of `bytes` bytes, mapped; nullptr with errno set if it cannot be had. `descriptor` is open then.
+std::uint8_t* map_new_file(const char* path, std::uint64_t bytes, int& descriptor) {
   if (forbidden_by_limit(bytes)) {
-    error = EFBIG;
+    errno = EFBIG;
     return nullptr;
   }
-  const int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
+  descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0) return nullptr;
+  void* memory = MAP_FAILED;
+  if (ftruncate(descriptor, static_cast<off_t>(bytes)) == 0)
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory != MAP_FAILED) return static_cast<std::uint8_t*>(memory);
+  const int error = errno;
+  close(descriptor);
+  unlink(path);
+  errno = error;
+  return nullptr;
+}
+
+// Created exclusively, and with memory for what is written first: no later write can meet a full disk.
+std::uint8_t* make_file(Segment& segment, const char* path, const Offsets& offsets, bool in_memory,
+                        int& error) {
+  int descriptor = -1;
+  std::uint8_t* const base = map_new_file(path, offsets.total, descriptor);
+  if (base == nullptr) {
     error = errno;
     return nullptr;
   }
-  error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
-  void* memory = MAP_FAILED;
-  if (error == 0) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (memory == MAP_FAILED) error = errno;
-  }
+  error = in_memory ? populate_headers(base, offsets) : EINVAL;
+  segment.sparse = error == 0;
+  if (error == EINVAL) error = posix_fallocate(descriptor, 0, static_cast<off_t>(offsets.total));
   close(descriptor);
-  if (memory != MAP_FAILED) return memory;
+  if (error == 0) return base;
+  munmap(base, offsets.total);
   unlink(path);
   return nullptr;
 }
 
-bool make_sized(Segment& segment, const SegmentOwner& owner, const Sizes& sizes, int& error) {
+bool make_sized(Segment& segment, const SegmentOwner& owner, const Sizes& sizes, bool in_memory, int& error) {
   const Offsets offsets = lay_out(sizes);
   const ProcessIdentity own = own_identity();
-  void* memory = nullptr;
-  for (unsigned number = 0; memory == nullptr && number < kMaxImages; ++number) {
+  std::uint8_t* base = nullptr;
+  for (unsigned number = 0; base == nullptr && number < kMaxImages; ++number) {
     char(&path)[kPathBytes] = segment.path;
     segment_path(path, owner.directory, own.pid, own.start_time, number);
-    memory = map_new_file(path, offsets.total, error);
-    if (memory == nullptr && error != EEXIST) return false;
+    base = make_file(segment, path, offsets, in_memory, error);
+    if (base == nullptr && error != EEXIST) return false;
   }
-  if (memory == nullptr) return false;
-  auto* base = static_cast<std::uint8_t*>(memory);
+  if (base == nullptr) return false;
   auto* header = reinterpret_cast<SegmentHeader*>(base);
   fill_header(*header, owner, own, sizes, offsets);
   segment.header = header;
   segment.bytes = offsets.total;
   segment.slots = reinterpret_cast<ThreadSlot*>(base + offsets.slots);
   segment.chunks = base + offsets.chunks;
-  segment.definitions = {reinterpret_cast<RingHeader*>(base + offsets.rings[0]), sizes.ring_bytes[0]};
-  segment.events = {reinterpret_cast<RingHeader*>(base + offsets.rings[1]), sizes.ring_bytes[1]};
-  segment.snapshots = {reinterpret_cast<RingHeader*>(base + offsets.rings[2]), sizes.ring_bytes[2]};
+  const RingWriter::Populate as_needed = segment.sparse ? populate_ring : touch_ring;
+  const auto ring = [&](std::uint32_t i) {
+    return RingWriter{reinterpret_cast<RingHeader*>(base + offsets.rings[i]), sizes.ring_bytes[i], as_needed};
+  };
+  segment.definitions = ring(kDefinitionRing);
+  segment.events = ring(kEventRing);
+  segment.snapshots = ring(kStackRing);
   __atomic_store_n(&header->ready, kReady, __ATOMIC_RELEASE);
   return true;
 }
@@ -158,13 +216,20 @@ void segment_path(char (&path)[kPathBytes], const char* directory, std::uint32_t
 }
 
 Made make_segment(Segment& segment, const SegmentOwner& owner, char* reason) {
-  const Room room = room_in(owner.directory);
+  const Place place = look_at(owner.directory);
   int error = ENOSPC;
-  if (room == Room::plenty && make_sized(segment, owner, kRoomy, error)) return Made::yes;
-  if (room != Room::none && error != EEXIST && make_sized(segment, owner, kTight, error)) return Made::yes;
+  if (place.room == Room::plenty && make_sized(segment, owner, kRoomy, place.in_memory, error))
+    return Made::yes;
+  if (place.room != Room::none && error != EEXIST &&
+      make_sized(segment, owner, kTight, place.in_memory, error))
+    return Made::yes;
   std::snprintf(reason, 256, "no shared memory in %.100s: %.60s; set LOTUS_DIR to a directory with room",
                 owner.directory, std::strerror(error));
   return error == ENOSPC || error == EDQUOT || error == ENOMEM ? Made::no_room : Made::no;
+}
+
+bool populate_chunk(const Segment& segment, std::uint32_t slot) {
+  return !segment.sparse || populate(segment.chunk_of(slot), segment.header->chunk_bytes) == 0;
 }
 
 // The collector is told of what changes in the directory.

@@ -14,12 +14,16 @@ struct Segment {
   std::uint8_t* chunks = nullptr;
   std::uint64_t bytes = 0;  // mapped
   char path[kPathBytes] = {};
+  bool sparse = false;  // has memory only for what was populated
   RingWriter definitions, events, snapshots;
 
   std::uint8_t* chunk_of(std::uint32_t slot) const {
     return chunks + std::size_t{slot} * header->chunk_bytes;
   }
 };
+
+// Makes a slot's chunk writable. False: the file system is full.
+bool populate_chunk(const Segment& segment, std::uint32_t slot);
 
 inline constexpr std::uint32_t kMaxSlots = 16;
 inline constexpr std::uint32_t kMaxChunkBytes = 32 * 1024;

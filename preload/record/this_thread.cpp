@@ -46,7 +46,8 @@ Thread* open_thread() {
   const std::uint32_t tid = own_tid();
   use_alternate_stack(reinterpret_cast<std::uintptr_t>(&tid));
   const int index = claim_slot(tid);
-  if (index < 0) {
+  if (index < 0 || !populate_chunk(process.segment, static_cast<std::uint32_t>(index))) {
+    if (index >= 0) __atomic_store_n(&process.segment.slots[index].state, 0, __ATOMIC_RELEASE);
     this_thread.refused = true;
     return nullptr;
   }

@@ -41,7 +41,7 @@ namespace {
 constexpr std::uint64_t kPollsPerSecond = 1;
 constexpr int kAttempts = 50;  // of a thread that begins, to get at the timers
 constexpr std::uintptr_t kPageBytes = 4096;
-constexpr std::uint64_t kTouchedAhead = 8 * kPageBytes;
+constexpr std::uint64_t kPreparedAhead = 8 * kPageBytes;
 constexpr std::uint32_t kEnoughIdleBytes = 1024;  // of a stack outside of operations
 static_assert(kMaxIdleStackBytes >= kPageBytes, "the rest of a page fits");
 
@@ -50,7 +50,6 @@ constinit int sample_signal = 0;
 constinit const SampleTimer* timer_kind = &kCpuTimer;
 constinit std::uint64_t period_ns = 0;
 constinit std::uint64_t poll_after_ticks = 0;
-constinit std::uint64_t touched = 0;  // bytes of the ring whose pages were made
 constinit bool changing = false;
 constinit pid_t owner = 0;                   // the process that took the signal
 constinit thread_local int held_signal = 0;  // blocked by hold_samples()
@@ -274,18 +273,6 @@ void stop_sampling(const char* why) {
   note(why);
 }
 
-// Makes the pages that the next snapshots are copied to: a handler that met fresh ones would take ten times
-// as long. Not all of them at once, since a worker that lives for two batches needs a few.
-void touch_ring() {
-  SegmentHeader& header = *process.segment.header;
-  auto* const base = reinterpret_cast<std::uint8_t*>(&header) + header.ring_offset[kStackRing];
-  const std::uint64_t head = __atomic_load_n(&reinterpret_cast<RingHeader*>(base)->head, __ATOMIC_RELAXED);
-  const std::uint64_t end = std::min(head + kTouchedAhead, header.ring_bytes[kStackRing]);
-  // Another thread's handler may be writing there.
-  for (; touched < end; touched += kPageBytes)
-    __atomic_fetch_or(base + sizeof(RingHeader) + touched, 0, __ATOMIC_RELAXED);
-}
-
 }  // namespace
 
 void want_samples(const Sampling& settings) {
@@ -312,8 +299,7 @@ void start_sampler() {
   define<Kind::sampling>(
       sampling.hz, period_ns,
       static_cast<std::uint64_t>(timer_kind == &kPerfTimer ? SampleSource::perf : SampleSource::cpu_timer));
-  touched = 0;
-  touch_ring();
+  process.segment.snapshots.prepare(kPreparedAhead);
   known_calls.clear();  // their names were not needed so far
   snapshots_on = true;
   poll_after_ticks = ticks_per_second() / kPollsPerSecond;
@@ -325,7 +311,7 @@ void start_sampler() {
 void poll_now(std::uint64_t now) {
   if (!snapshots_on) return;
   next_poll = now + poll_after_ticks;
-  touch_ring();
+  process.segment.snapshots.prepare(kPreparedAhead);
   define_modules();  // takes long: a thread that begins meanwhile need not wait for it
   const Change change(Change::How::attempt);
   if (!change || !snapshots_on) return;
@@ -400,7 +386,10 @@ void stop_for_exec() {
 }
 
 void explain_snapshots() {
-  if (snapshots_on) touch_ring();  // else there may be none: a forked child inherits what is to be explained
+  // A handler that met fresh pages would take ten times as long. Not all of them at once: a worker that lives
+  // for two batches needs a few. Without a sampler there may be no ring: a forked child inherits what is to
+  // be explained.
+  if (snapshots_on) process.segment.snapshots.prepare(kPreparedAhead);
   for (std::uintptr_t* at : {&snapshot_at, &snapshot_elsewhere_at}) {
     if (*at != 0) define_module_at(*at);
     *at = 0;

@@ -358,12 +358,12 @@ TEST_CASE("threads: those that help take much of the workers' time, for too few 
   run.set_workers(4);
   f.cores = 2;
   f.core_wait = {0.4 * f.fetch_time, f.fetch_time};
-  f.sampled = {10e9, 8e9, 6e9, 15};
+  f.sampled = {10e9, 8e9, 6e9, 15, {}};
   CHECK(judged(judge_threads, run).holds);
   f.cores = 64;
   CHECK_FALSE(judged(judge_threads, run).holds);
   f.cores = 2;
-  f.sampled = {10e9, 8e9, 0.1e9, 15};
+  f.sampled = {10e9, 8e9, 0.1e9, 15, {}};
   CHECK_FALSE(judged(judge_threads, run).holds);
 }
 

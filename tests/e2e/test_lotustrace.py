@@ -150,6 +150,18 @@ def test_statistics_are_numpys(tmp_path, seed):
     assert {key: shares[key] for key in expected} == pytest.approx(expected, rel=1e-12)
 
 
+def test_logs_without_waits(tmp_path):
+    """Logs that do not say how long training waited: nothing is said about it, and no advice is built on it."""
+    random_logs(tmp_path / "b4_gpu1", 1, batches=40)
+    log = tmp_path / "b4_gpu1/x_main_pid_11"
+    log.write_text("".join(line for line in log.read_text().splitlines(True) if "SBatchWait_" not in line))
+    analyze("import", tmp_path / "b4_gpu1", "-o", tmp_path / "x.lotus")
+    verdict = json.loads(analyze("report", "--json", tmp_path / "x.lotus"))["verdict"]
+    assert verdict["cause"] == "too_little" and verdict["waited_percent"] is None
+    assert "not known" in verdict["message"]
+    assert [advice["action"] for advice in verdict["advice"]] == ["none"]
+
+
 def test_configurations_make_a_trace_each(tmp_path):
     for workers, batch in ((1, 64), (2, 64)):
         random_logs(tmp_path / f"logs/b{batch}_gpu{workers}", workers, batches=5)

@@ -35,7 +35,7 @@ def test_opened_once(kind, tmp_path, tracers):
     assert "opened again" not in trace.text
 
 
-@pytest.mark.parametrize("kind", ["archive", "json"])
+@pytest.mark.parametrize("kind", ["archive", "json", "arrays"])
 def test_cause_is_what_is_repeated(kind, tmp_path, tracers):
     truth, trace = run(kind, 2, tmp_path, tracers)
     verdict = trace.report["verdict"]

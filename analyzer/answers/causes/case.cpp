@@ -17,7 +17,10 @@ Case::Case(const Findings& findings) : findings_(findings), loader_(worst_loader
   if (can_replay(*recording_)) trials_.emplace(*recording_);
 }
 
-bool Case::judgeable() const { return loader_ != nullptr && findings_.loop > 0 && !findings_.fetch.empty(); }
+// Imported logs may have batches and no waits.
+bool Case::judgeable() const {
+  return loader_ != nullptr && findings_.loop > 0 && !findings_.fetch.empty() && findings_.waits_known();
+}
 
 std::uint64_t Case::workers() const {
   if (recording_ != nullptr) return recording_->loader.workers;

@@ -65,6 +65,47 @@ bool iterators_are_left(const Iterators& sums) {
 
 }  // namespace
 
+namespace {
+
+// What a worker's start is made of, longest part first, and only what takes a tenth of it or more.
+std::string start_phases(const StartsFinding& starts) {
+  if (starts.workers == 0) return {};
+  const double executing = std::max(0.0, starts.process - starts.unpickling);
+  const std::string handed = fmt::format("unpickling {}", human_bytes(starts.mean(starts.pickled_bytes)));
+  std::vector<std::pair<double, std::string>> parts = {
+      {starts.mean(starts.pickling), "pickling what it gets"},
+      {starts.mean(executing), starts.executed > 0 ? "starting Python and imports" : "its fork"},
+      {starts.mean(starts.unpickling), starts.pickled_bytes > 0 ? handed : "unpickling its dataset"},
+      {starts.mean(starts.prepare), "worker_init_fn and iter() of its dataset"}};
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  const double whole = starts.mean(starts.pickling + starts.process + starts.prepare);
+  constexpr double kLeastWorthTelling = 10e6;  // ns
+  if (whole < kLeastWorthTelling) return {};
+  std::string text;
+  for (const auto& [time, what] : parts)
+    if (time >= 0.1 * whole)
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", what, human_time(time));
+  return "a worker's start is " + text;
+}
+
+void add_start_evidence(std::vector<Evidence>& evidence, const StartsFinding& starts) {
+  if (starts.workers == 0) return;
+  const auto add = [&](const char* fact, double sum) {
+    evidence.push_back({fact, starts.mean(sum) / kNsPerS, "s"});
+  };
+  add("a worker, from the fork or execution of its process to its loop", starts.process);
+  if (starts.executed > 0) {
+    add("of it, from the import of PyTorch on", starts.importing);
+    add("of it, unpickling its dataset", starts.unpickling);
+    add("pickling for a worker, by the process that starts it", starts.pickling);
+    evidence.push_back({"pickled for a worker", starts.mean(starts.pickled_bytes), "bytes"});
+  }
+  add("a worker, from its loop until it could make batches (worker_init_fn, iter)", starts.prepare);
+}
+
+}  // namespace
+
 // Workers are started for each epoch, and keeping them gains; or most of what training waits for lies before
 // the first batch of an epoch.
 Judgement judge_startup(const Case& c) {
@@ -90,9 +131,13 @@ Judgement judge_startup(const Case& c) {
   out.explains = std::max(saved_by(gain), dominates ? 100 * starting : 0);
   out.evidence = {{"until the first batch of an epoch, of the epochs", 100 * starting, "percent"},
                   {"epochs", static_cast<double>(recording->all_epochs)}};
+  const StartsFinding& starts = c.findings().facts.starts;
+  add_start_evidence(out.evidence, starts);
+  const std::string phases = start_phases(starts);
   out.words = out.holds
-                  ? fmt::format("starting workers takes {} of the epochs{}", human_percent(100 * starting),
-                                first_op.empty() ? "" : ", also what each does once, " + first_op)
+                  ? fmt::format("starting workers takes {} of the epochs{}{}", human_percent(100 * starting),
+                                first_op.empty() ? "" : ", also what each does once, " + first_op,
+                                phases.empty() ? "" : ": " + phases)
                   : fmt::format("until the first batch of an epoch came, {} of the epochs passed",
                                 human_percent(100 * starting));
   return out;

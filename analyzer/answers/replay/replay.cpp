@@ -16,7 +16,7 @@ constexpr double kLeastLockWait =
     0.05;  // of a fetch: waiting for a lock that is shorter than this is left out
 // Two runs of the same program differ by this much, which no replay of one of them can show: more where they
 // compute than where they sleep. Measured by bench/causes/accuracy.
-constexpr double kBetweenRuns = 0.05;
+constexpr double kBetweenRuns = 0.07;
 constexpr double kBetweenComputing = 0.1;  // beside it, where fetches compute all the time
 constexpr double kBetweenStarting = 0.15;  // beside it, where all of the time is the start of workers
 // Where more threads than cores compute, they slow each other down, by caches, page tables and switches: by a

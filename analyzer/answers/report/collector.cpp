@@ -84,6 +84,7 @@ void FindingsCollector::on_stack_sample(const Process& process, const Record& re
   const std::uint64_t tid = field<Kind::stack_sample, "tid">(record);
   if (records_itself(process, tid)) return;
   findings_.sampled.by_helpers += ns;
+  pools_.add(field<Kind::stack_sample, "stack">(record), ns);
   auto& tids = helpers_[&process];
   constexpr std::size_t kMostThreads = 4096;  // more is damage
   if (tids.size() < kMostThreads) tids.insert(tid);

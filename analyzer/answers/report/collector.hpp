@@ -96,7 +96,8 @@ class FindingsCollector : public Visitor {
   FactsCollector facts_;
   static constexpr unsigned kFewMs = 24;  // bits of a time in ticks
   std::uint64_t last_activity_ = 0;
-  Activity activity_;                                          // of the current trace
+  Activity activity_;  // of the current trace
+  PoolsCollector pools_;
   std::map<const Process*, std::set<std::uint64_t>> helpers_;  // tids, by worker, of the current trace
   const Trace* trace_ = nullptr;
   std::deque<OpFinding> ops_;

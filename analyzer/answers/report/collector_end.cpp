@@ -32,6 +32,7 @@ void FindingsCollector::end(const Reading& reading) {
   recorder_.end();
   findings_.quality.own_cost += native_.cost();
   native_.end();
+  pools_.end(trace_->stacks);
   fold_reads();
   facts_.end();
   for (const Standstill& standstill : activity_.standstills()) findings_.standstills.push_back(standstill);
@@ -176,6 +177,7 @@ Findings FindingsCollector::take() {
   findings_.unmeasured_share = find_unmeasured_share(findings_);
   sort_loaders();
   findings_.own_functions = native_.own_functions();
+  findings_.sampled.pools = pools_.take();
   findings_.slow = slow_.rows();
   std::stable_sort(findings_.stuck.begin(), findings_.stuck.end(),
                    [](const Stuck& a, const Stuck& b) { return a.at_least > b.at_least; });

@@ -139,6 +139,20 @@ struct DatasetCall {
   double total = 0;
 };
 
+// How workers came into being. Sums, in ns.
+struct StartsFinding {
+  std::uint64_t workers = 0;   // whose start is recorded
+  std::uint64_t executed = 0;  // of these: spawned, or forked from a server, and so unpickled
+  double process = 0;          // from the fork or execution of the process to the worker's loop
+  double importing = 0;        // of it, of those who imported PyTorch themselves: from there on
+  double unpickling = 0;       // of it: their dataset and what else multiprocessing hands over
+  double prepare = 0;          // from there until it could make batches: worker_init_fn, iter(dataset)
+  double pickling = 0;         // in the process that starts them: what they unpickle, …
+  double pickled_bytes = 0;    // … so many bytes
+
+  double mean(double sum) const { return workers > 0 ? sum / static_cast<double>(workers) : 0; }
+};
+
 struct Facts {
   // Of all dataset_calls.
   double in_steps() const {
@@ -154,6 +168,7 @@ struct Facts {
   FaultsFinding faults;
   GarbageFinding garbage;
   InterpreterLockFinding interpreter_lock;
+  StartsFinding starts;
   std::vector<DatasetCall> dataset_calls;  // longest first
   std::vector<ReopenedFinding> reopened;   // most often opened first
   double read_in_fetches = 0;              // bytes, of all files

@@ -10,6 +10,10 @@ void FactsCollector::on_span(const Span& span) {
   const auto ns = static_cast<double>(trace_->clock.between(span.data.start, span.end));
   if (span.kind() == Kind::serialize && span.ended != Ended::lost) use_.on_serialize(span, ns);
   if (span.kind() == Kind::indices) on_indices(span);
+  if (span.kind() == Kind::pickle_process && span.ended == Ended::returned) {
+    facts_.starts.pickling += ns;
+    facts_.starts.pickled_bytes += static_cast<double>(span.data.bytes);
+  }
   if (span.kind() == Kind::next) dataset_calls_.on_next(span);
   if (span.kind() == Kind::fetch && span.fetched() == Fetched::made && span.ended != Ended::lost)
     use_.on_fetch(span, ns);
@@ -25,6 +29,18 @@ void FactsCollector::on_indices(const Span& span) {
   ++sampler.calls;
   (field<Kind::indices, "batch">(span.data) == 0 ? sampler.first : sampler.later) += took;
   if (waits) sampler.waited += took;
+}
+
+void FactsCollector::on_started(const Record& record) {
+  StartsFinding& starts = facts_.starts;
+  ++starts.workers;
+  const auto unpickling = static_cast<double>(field<Kind::started, "unpickling">(record));
+  const auto importing = static_cast<double>(field<Kind::started, "torch">(record));
+  starts.executed += unpickling > 0 || importing > 0 ? 1 : 0;
+  starts.process += static_cast<double>(field<Kind::started, "process">(record));
+  starts.importing += importing;
+  starts.unpickling += unpickling;
+  starts.prepare += static_cast<double>(field<Kind::started, "prepare">(record));
 }
 
 void FactsCollector::add_loop(const IterationKey& key, const Iteration& loop) {

@@ -20,6 +20,7 @@ class FactsCollector {
   void on_point(const Stream& stream, const Record& record) {
     use_.on_point(stream, record, trace_->clock);
     dataset_calls_.on_point(stream, record, trace_->clock);
+    if (record.kind == Kind::started) on_started(record);
   }
   void on_native(const Stream& stream, const Record& record);
   // A training loop, once all of its calls are known.
@@ -37,6 +38,7 @@ class FactsCollector {
 
  private:
   void on_indices(const Span& span);
+  void on_started(const Record& record);
 
   struct LockWaits {
     std::uint64_t waits = 0;

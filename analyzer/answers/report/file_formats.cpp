@@ -16,11 +16,12 @@ struct Format {
 constexpr Format kFormats[] = {
     {"a JSON file", {".json", ".geojson", ".jsonl", ".ndjson"}},
     {"an archive", {".tar", ".tgz", ".gz", ".bz2", ".xz", ".tbz2", ".txz"}},
-    {"a ZIP archive", {".zip", ".npz"}},
+    {"a ZIP archive", {".zip"}},
     {"an HDF5 file", {".h5", ".hdf5", ".hdf", ".he5", ".nc"}},
-    {"a NumPy file", {".npy"}},
+    {"a NumPy file", {".npy", ".npz"}},
     {"a pickle", {".pkl", ".pickle", ".pt", ".pth"}},
     {"a table", {".csv", ".tsv", ".parquet", ".feather", ".xml"}},
+    {"a YAML file", {".yaml", ".yml"}},
 };
 static_assert(std::size(kFormats) == kFileFormats);
 constexpr std::size_t kPickle = 5;
@@ -51,6 +52,11 @@ constexpr Reader kReaders[] = {
     {3, "/h5py/_hl/files.py", "close"},
     {4, "/numpy/lib/npyio.py", "load"},
     {4, "/numpy/lib/_npyio_impl.py", "load"},
+    // From a ZIP archive of them, an array is read whole.
+    {4, "/numpy/lib/npyio.py", "__getitem__"},
+    {4, "/numpy/lib/_npyio_impl.py", "__getitem__"},
+    {4, "/numpy/lib/format.py", "read_array"},
+    {4, "/numpy/lib/_format_impl.py", "read_array"},
     {kPickle, "/pickle.py", ""},
     {kPickle, "/torch/serialization.py", ""},
     {kPickle, "", "", "_pickle."},
@@ -58,6 +64,7 @@ constexpr Reader kReaders[] = {
     {6, "/pandas/io/parquet.py", ""},
     {6, "/csv.py", ""},
     {6, "/xml/etree/ElementTree.py", ""},
+    {7, "/yaml/__init__.py", ""},
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace lotus::analyzer {
 
-inline constexpr std::size_t kFileFormats = 7;
+inline constexpr std::size_t kFileFormats = 8;
 
 // The format of a file by the end of its name; none: not known.
 std::optional<std::size_t> format_of(std::string_view path);

@@ -9,6 +9,7 @@
 
 #include "answers/replay/recording.hpp"
 #include "answers/report/facts.hpp"
+#include "answers/report/thread_pools.hpp"
 #include "answers/report/trial.hpp"
 #include "answers/stats/core_wait.hpp"
 #include "answers/stats/cpu_time.hpp"
@@ -155,6 +156,7 @@ struct SampledCpu {
   double workers = 0;              // of it: in workers
   double by_helpers = 0;           // of that: by threads that record nothing: pools of libraries
   std::uint64_t most_threads = 0;  // helping threads of one worker, that were sampled
+  std::vector<PoolFinding> pools;  // whose they are, by CPU time; of traces with names
 };
 
 // A function of the dataset's own code: what fetches call outside of all operations.
@@ -177,6 +179,8 @@ struct Findings {
   std::optional<double> fetch_cpu_share() const {
     return fetch_cpu_wall > 0 ? std::optional(fetch_cpu / fetch_cpu_wall) : std::nullopt;
   }
+  // Whether anything says how long training waited for its batches.
+  bool waits_known() const { return next > 0 || !wait.empty(); }
 
   std::vector<std::string> files;
   std::uint64_t processes = 0;

@@ -1,0 +1,35 @@
+"""What the start of a worker is made of is told, by phase."""
+import json
+
+import pytest
+
+import harness
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_phases_of_a_start(method, tmp_path, tracers):
+    tracers.append(harness.Tracer(tmp_path))
+    outcome, trace = tracers[-1].trace([*harness.program("worker_starts"), method])
+    assert outcome.code == 0, outcome.stderr.decode()
+    truth = json.loads(outcome.stdout)
+    verdict = trace.report["verdict"]
+    assert verdict["cause"] == "startup", verdict
+    told = {fact["fact"]: fact["value"] for fact in verdict["evidence"]}
+
+    def one(beginning):
+        (value,) = [value for fact, value in told.items() if fact.startswith(beginning)]
+        return value
+
+    assert one("a worker, from its loop until") == pytest.approx(truth["preparing"], abs=0.1)
+    whole = one("a worker, from the fork or execution")
+    if method == "fork":
+        assert whole < 0.5
+        assert not any("pickl" in fact for fact in told)
+        return
+    assert one("of it, unpickling") == pytest.approx(truth["unpickling"], abs=0.1)
+    assert whole >= truth["unpickling"] + truth["importing"]
+    assert whole < truth["seconds"] / 2  # one epoch's workers began long after the fork server
+    assert one("of it, from the import of PyTorch") >= truth["unpickling"]
+    assert one("pickling for a worker") == pytest.approx(truth["pickling"], abs=0.1)
+    assert one("pickled for a worker") == pytest.approx(truth["pickled"], rel=0.05)
+    assert "unpickling 3.0 MB" in verdict["message"] or "imports" in verdict["message"], verdict["message"]
