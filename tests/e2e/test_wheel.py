@@ -13,6 +13,15 @@ PROGRAMS = ["lotus-analyze", "lotus-collector"]
 MOST_MB = 12
 
 
+def make_wheel(directory):
+    """Packs this build's tree; returns the wheel's path."""
+    made = harness.run([harness.SOURCE / "tools/wheel", "--built", harness.BUILD, "--to", directory],
+                       LOTUS_PYTHON=harness.PYTHON)
+    assert made.code == 0, made.stderr.decode()
+    (path,) = directory.glob("*.whl")
+    return path
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     """The wheel of this build, made by tools/wheel."""
@@ -20,15 +29,11 @@ def wheel(tmp_path_factory):
     for module in ("pip", "venv"):
         if reason := harness.lacks(module):
             pytest.skip(reason)
-    backend = harness.run([harness.PYTHON, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", directory / "index",
-                           "scikit-build-core>=0.11"])
+    backend = harness.run([harness.PYTHON, "-m", "pip", "download", "--quiet", "--no-deps", "--retries", "1", "--dest",
+                           directory / "index", "scikit-build-core>=0.11"])
     if backend.code != 0:
         pytest.skip(f"pip cannot reach its index: {backend.stderr.decode().strip().splitlines()[-1]}")
-    made = harness.run([harness.SOURCE / "tools/wheel", "--built", harness.BUILD, "--to", directory],
-                       LOTUS_PYTHON=harness.PYTHON)
-    assert made.code == 0, made.stderr.decode()
-    (path,) = directory.glob("*.whl")
-    return path
+    return make_wheel(directory)
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +58,10 @@ def test_name_size_and_contents(wheel):
         assert f"lotus_trace/{name}" in entries
     assert {"lotus-analyze.1", "lotus-collector.1", "lotus-json.5"} <= {os.path.basename(name) for name in entries}
     assert "Requires-Dist" not in metadata and "License-Expression: Apache-2.0" in metadata
+
+
+def test_the_same_tree_gives_the_same_wheel(wheel, tmp_path):
+    assert make_wheel(tmp_path).read_bytes() == wheel.read_bytes()
 
 
 def test_licences_of_all_that_is_linked(wheel):
