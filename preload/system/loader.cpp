@@ -73,6 +73,8 @@ void* global_symbol(const char* name) {
   return dlsym != nullptr ? dlsym(RTLD_DEFAULT, name) : look_for(name, false);
 }
 
+// RTLD_NEXT goes by the address that dlsym() returns to: only functions of this object may call this one, as
+// it may end in a jump to dlsym().
 void* next_symbol(const char* name) {
   const auto dlsym = functions().symbol;
   return dlsym != nullptr ? dlsym(RTLD_NEXT, name) : look_for(name, true);

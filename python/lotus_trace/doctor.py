@@ -134,15 +134,8 @@ def check_collector():
     code, text, problem = places.ask(places.COLLECTOR, "--version")
     if code != 0:
         return BAD, f"{places.COLLECTOR} does not run: {problem.strip()}"
-    for directory in traces.directories():
-        served = directory.get("pid") if directory.get("served") else None
-        try:
-            program = os.readlink(f"/proc/{served}/exe") if served else str(places.COLLECTOR)
-        except OSError:
-            continue
-        if program != str(places.COLLECTOR):
-            return NOTE, (f"another collector serves {directory['path']} now: {program} (pid {served}); "
-                          "it writes your traces until it ends")
+    if other := traces.other_collector():
+        return NOTE, other
     return FINE, f"{text.strip()} runs: {places.COLLECTOR}"
 
 

@@ -85,6 +85,8 @@ def tell(made):
 
 def run(options):
     command = command_of(options)
+    if other := traces.other_collector():
+        say(other)
     try:
         status, made = traced(command, environment_of(options))
     except launch.CannotRun as problem:

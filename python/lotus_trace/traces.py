@@ -38,6 +38,20 @@ def is_recording():
     return any(directory.get("segments") or directory.get("served") for directory in directories())
 
 
+def other_collector():
+    """What is to be said of a collector that serves our programs now and is not ours; None: there is none."""
+    for directory in directories():
+        pid = directory.get("pid") if directory.get("served") else None
+        try:
+            program = os.readlink(f"/proc/{pid}/exe") if pid else str(places.COLLECTOR)
+        except OSError:
+            continue
+        if program != str(places.COLLECTOR):
+            return (f"another collector serves {directory['path']} now: {program} (pid {pid}); "
+                    "it writes your traces until it ends")
+    return None
+
+
 class Place:
     """Where the trace of a program will lie that is about to start."""
 

@@ -172,6 +172,20 @@ def test_doctor_says_what_is_bad(lotus, tmp_path):
     assert told.code == 1 and f"LD_PRELOAD names another copy of Lotus, {harness.LIBRARY}" in told.stdout.decode()
 
 
+def test_a_collector_of_another_installation_is_named(lotus, tracer):
+    tracer.segments.mkdir(mode=0o700)
+    process = subprocess.Popen([harness.COLLECTOR, "--quiet", "--dir", tracer.segments], env=harness.clean_environment())
+    try:
+        harness.wait_until(tracer.collector_pid, "the collector")
+        line = f"another collector serves {tracer.segments} now: {harness.COLLECTOR.resolve()} (pid {process.pid})"
+        assert line in lotus("run", "--", "true").stderr.decode()
+        assert line in lotus("doctor").stdout.decode()
+    finally:
+        process.terminate()
+        process.wait()
+    assert b"another collector" not in lotus("run", "--", "true").stderr
+
+
 def test_demo_trains_and_makes_a_page(lotus):
     if reason := harness.lacks("torch"):
         pytest.skip(reason)
