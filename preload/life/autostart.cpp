@@ -1,12 +1,10 @@
 #include "life/autostart.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,9 +21,12 @@
 #include "life/session.hpp"
 #include "record/process.hpp"
 #include "system/clock.hpp"
+#include "system/file_status.hpp"
 #include "system/identity.hpp"
+#include "system/loaded.hpp"
 #include "system/log.hpp"
 #include "system/signal_actions.hpp"
+#include "system/signal_mask.hpp"
 
 extern char** environ;
 
@@ -55,9 +56,9 @@ constinit std::uint64_t started_ns = 0;  // when a collector was started that is
 bool leaves_namespace() {
   struct stat own {};
   struct stat next {};
-  if (stat("/proc/self/ns/pid", &own) != 0) return false;  // no /proc: nothing is known
+  if (!file_status("/proc/self/ns/pid", own)) return false;  // no /proc: nothing is known
   if (own_identity().pid != static_cast<std::uint32_t>(getpid())) return true;
-  return stat("/proc/self/ns/pid_for_children", &next) != 0 || own.st_ino != next.st_ino;
+  return !file_status("/proc/self/ns/pid_for_children", next) || own.st_ino != next.st_ino;
 }
 
 bool find_program() {
@@ -141,10 +142,8 @@ int start_collector(void*) {
 }  // namespace
 
 void remember_library() {
-  Dl_info found{};
-  if (dladdr(reinterpret_cast<void*>(&ensure_collector), &found) != 0 &&
-      realpath(found.dli_fname, library) == nullptr)
-    library[0] = '\0';
+  const Loaded own = find_loaded(reinterpret_cast<void*>(&ensure_collector));
+  if (own && realpath(own.map->l_name, library) == nullptr) library[0] = '\0';
 }
 
 bool is_served() {
@@ -171,7 +170,7 @@ CollectorStart ensure_collector() {
   sigset_t all;
   sigset_t saved;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &saved);
+  set_signal_mask(SIG_SETMASK, &all, &saved);
   const NoSubreaper no_subreaper;
   // Exit signal 0: the parent gets no SIGCHLD, and its own wait() calls never see this child.
   const int child = clone(start_collector, launch.outer_stack + kStackBytes, CLONE_VM | CLONE_VFORK, nullptr);
@@ -179,7 +178,7 @@ CollectorStart ensure_collector() {
     while (waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
     }
   }
-  pthread_sigmask(SIG_SETMASK, &saved, nullptr);
+  set_signal_mask(SIG_SETMASK, &saved, nullptr);
   if (child <= 0 || !launch.executed) return CollectorStart::failed;
   started_ns = clock_ns(CLOCK_MONOTONIC);
   return CollectorStart::started;

@@ -1,7 +1,4 @@
 // Where liblotus.so comes into a process: its constructor, CPython's audit events, fork.
-#include <dlfcn.h>
-#include <pthread.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,7 +26,11 @@
 #include "sampling/sampler.hpp"
 #include "system/clock.hpp"
 #include "system/loaded.hpp"
+#include "system/loader.hpp"
 #include "system/log.hpp"
+#include "system/thread_stack.hpp"
+
+extern "C" [[gnu::visibility("hidden")]] void* __dso_handle;  // of this library
 
 namespace lotus {
 namespace {
@@ -49,7 +50,7 @@ constinit Names reading{};
 
 template <class Function>
 bool find(Function& target, const char* name) {
-  target = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  target = reinterpret_cast<Function>(global_symbol(name));
   return target != nullptr;
 }
 
@@ -90,12 +91,18 @@ void in_forked_child() {
   resume_samples();
 }
 
+// pthread_atfork() of libpthread is this one of glibc; musl has not got it, and could not load a library that
+// needs it.
+using RegisterAtFork = int (*)(void (*)(), void (*)(), void (*)(), void*);
+
 // At the import of torch, before its first line runs: Dynamo must find our evaluator, not we Dynamo's.
 void attach() {
   attached = true;
   read_config();
   if (config.off) return;
-  const char* problem = py::resolve();
+  RegisterAtFork at_fork = nullptr;
+  const bool is_glibc = find(at_fork, "__register_atfork") && find_thread_functions();
+  const char* problem = is_glibc ? py::resolve() : "the C library is not glibc";
   if (problem == nullptr) {
     choose_clock();
     problem = install_evaluator(role_table());
@@ -109,7 +116,7 @@ void attach() {
   py::api.Py_AtExit(say_leaving);
   note_import_of_torch();
   measure_call_costs(config.sampling.hz != 0);
-  pthread_atfork(hold_samples, resume_samples, in_forked_child);
+  at_fork(hold_samples, resume_samples, in_forked_child, &__dso_handle);
   choose_torch_ops(config.torch_ops);
   want_samples(config.sampling);
 }

@@ -1,7 +1,6 @@
 #include "life/session.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 #include "life/config.hpp"
 #include "pipeline/ranks.hpp"
 #include "record/segment.hpp"
+#include "system/file_status.hpp"
 #include "system/files.hpp"
 #include "system/identity.hpp"
 
@@ -27,8 +27,8 @@ namespace {
 bool usable_directory(const char* path) {
   if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
   struct stat status {};
-  return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-         (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
+  return file_status(path, status, AT_SYMLINK_NOFOLLOW) && S_ISDIR(status.st_mode) &&
+         status.st_uid == geteuid() && (status.st_mode & 07777) == 0700 && access(path, W_OK | X_OK) == 0;
 }
 
 const char* environment(const char* name) {
@@ -170,12 +170,12 @@ void name_output() {
       std::snprintf(asked, sizeof asked, "%s", config.output);
     else
       std::snprintf(asked, sizeof asked, "%.1000s/%.1000s", directory, config.output);
-    if (stat(asked, &status) == 0 && S_ISDIR(status.st_mode))
+    if (file_status(asked, status) && S_ISDIR(status.st_mode))
       default_file(session.output, asked);
     else
       std::memcpy(session.output, asked, sizeof asked);
   }
-  const bool special = stat(session.output, &status) == 0 && !S_ISREG(status.st_mode);
+  const bool special = file_status(session.output, status) && !S_ISREG(status.st_mode);
   if (!special && writable_parent(session.output)) return;
   const bool asked_for = config.output != nullptr;
   std::snprintf(session.remark, sizeof session.remark, "%s%.300s cannot be written: %s%s",

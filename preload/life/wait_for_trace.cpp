@@ -8,6 +8,7 @@
 #include "record/process.hpp"
 #include "sampling/sampler.hpp"
 #include "system/clock.hpp"
+#include "system/thread_id.hpp"
 #include "system/uncancelled.hpp"
 
 namespace lotus {
@@ -22,7 +23,7 @@ constexpr timespec kPause = {0, 10'000'000};
 // thread would go on meanwhile.
 bool may_end_container(const SegmentHeader& header) {
   const bool container = header.pid_namespace != 0 && header.pid_namespace != kInitialPidNamespace;
-  return gettid() == getpid() && (getpid() == 1 || (container && session.root));
+  return is_main_thread() && (getpid() == 1 || (container && session.root));
 }
 
 }  // namespace

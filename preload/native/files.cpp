@@ -4,6 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "native/hooks.hpp"
 #include "native/interposed.hpp"
 #include "python/sample_file.hpp"
@@ -32,7 +34,10 @@ constexpr bool opens(Rule rule) {
 [[gnu::noinline]] Word call_early(Hooked function, Rule rule, const Arguments& with) {
   if (rule == Rule::mapped)
     return static_cast<Word>(syscall(SYS_mmap, with.a, with.b, with.c, with.d, with.e, with.f));
-  return run(real_function(function), with);
+  if (const AnyFunction real = real_function(function)) return run(real, with);
+  errno = ENOSYS;  // a libc without it, asked for by dlsym()
+  const bool counts = rule == Rule::stream || rule == Rule::items || rule == Rule::items_checked;
+  return counts ? 0 : static_cast<Word>(-1);
 }
 
 // A data file that C code opened to read it names the sample, if nothing else has, and is counted.

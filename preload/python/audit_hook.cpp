@@ -1,10 +1,11 @@
 #include "python/audit_hook.hpp"
 
-#include <dlfcn.h>
 #include <link.h>
 
 #include <cstddef>
 #include <cstring>
+
+#include "system/loader.hpp"
 
 namespace lotus {
 namespace {
@@ -45,7 +46,7 @@ void release_entry(void* context, void* memory) {
 
 template <class Function>
 bool find(Function& target, const char* name) {
-  target = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  target = reinterpret_cast<Function>(global_symbol(name));
   return target != nullptr;
 }
 
@@ -65,16 +66,13 @@ bool add_audit_hook(AuditHook hook) {
 }
 
 void remove_audit_hook() {
-  void** const runtime = static_cast<void**>(dlsym(RTLD_DEFAULT, "_PyRuntime"));
-  Dl_info info;
-  void* symbol = nullptr;
-  if (runtime == nullptr || entry.memory == nullptr ||
-      dladdr1(runtime, &info, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr)
-    return;
+  void** const runtime = static_cast<void**>(global_symbol("_PyRuntime"));
+  const ElfW(Sym)* const symbol = runtime != nullptr ? symbol_at(runtime) : nullptr;
+  if (symbol == nullptr || entry.memory == nullptr) return;
   // The list's head is somewhere in the interpreter's state, and ours is its first entry: it was made first.
   void** head = nullptr;
   int found = 0;
-  for (std::size_t i = 0; i < static_cast<const ElfW(Sym)*>(symbol)->st_size / sizeof(void*); ++i) {
+  for (std::size_t i = 0; i < symbol->st_size / sizeof(void*); ++i) {
     if (runtime[i] != entry.memory) continue;
     head = &runtime[i];
     ++found;

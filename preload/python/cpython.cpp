@@ -1,11 +1,10 @@
 #include "python/cpython.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <cstring>
 
 #include "system/hot.hpp"
+#include "system/loader.hpp"
 
 namespace lotus::py {
 
@@ -28,8 +27,8 @@ constexpr Layout kLayouts[] = {
 
 template <class Target>
 bool find(Target& target, const char* name, const char* other) {
-  void* symbol = dlsym(RTLD_DEFAULT, name);
-  if (symbol == nullptr && other != nullptr) symbol = dlsym(RTLD_DEFAULT, other);
+  void* symbol = global_symbol(name);
+  if (symbol == nullptr && other != nullptr) symbol = global_symbol(other);
   static_assert(sizeof symbol == sizeof target);
   std::memcpy(&target, &symbol, sizeof symbol);
   return symbol != nullptr;

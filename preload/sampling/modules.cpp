@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <iterator>
 
 #include "record/recorder.hpp"
+#include "system/file_status.hpp"
 #include "system/loaded.hpp"
 #include "system/mappings.hpp"
 
@@ -153,7 +153,7 @@ std::string_view loaders_name(const OwnMemory& memory, std::uint64_t address, ch
 // Nobody else changes anything in this process meanwhile.
 bool is_only_thread() {
   struct stat tasks {};
-  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 2 + 1;
+  return file_status("/proc/self/task", tasks) && tasks.st_nlink == 2 + 1;
 }
 
 // The loader's list as it was at the last walk, to find out in a forked child whether it is what it was. Read

@@ -23,6 +23,7 @@
 #include "system/hot.hpp"
 #include "system/log.hpp"
 #include "system/signal_actions.hpp"
+#include "system/signal_mask.hpp"
 #include "system/thread_id.hpp"
 #include "system/uncancelled.hpp"
 
@@ -238,7 +239,7 @@ class Change {
   explicit Change(How how) {
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved_);
+    set_signal_mask(SIG_SETMASK, &all, &saved_);
     while (__atomic_test_and_set(&changing, __ATOMIC_ACQUIRE)) {
       if (how == How::attempt) return;
       sched_yield();
@@ -247,7 +248,7 @@ class Change {
   }
   ~Change() {
     if (held_) __atomic_clear(&changing, __ATOMIC_RELEASE);
-    pthread_sigmask(SIG_SETMASK, &saved_, nullptr);
+    set_signal_mask(SIG_SETMASK, &saved_, nullptr);
   }
   Change(const Change&) = delete;
   Change& operator=(const Change&) = delete;
@@ -401,14 +402,14 @@ void hold_samples() {
   if (held_signal == 0) return;
   sigset_t before;
   const sigset_t set = only(held_signal);
-  pthread_sigmask(SIG_BLOCK, &set, &before);
+  set_signal_mask(SIG_BLOCK, &set, &before);
   if (sigismember(&before, held_signal) == 1) held_signal = 0;  // the program blocks it anyway
 }
 
 void resume_samples() {
   if (held_signal == 0) return;
   const sigset_t set = only(held_signal);
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  set_signal_mask(SIG_UNBLOCK, &set, nullptr);
 }
 
 void forget_sampler() {

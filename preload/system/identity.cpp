@@ -1,6 +1,5 @@
 #include "system/identity.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,6 +7,7 @@
 #include <cstring>
 #include <lotus/segment.hpp>
 
+#include "system/file_status.hpp"
 #include "system/files.hpp"
 
 namespace lotus {
@@ -45,7 +45,7 @@ ProcessIdentity own_identity() {
 
 std::uint64_t pid_namespace() {
   struct stat status {};
-  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  return file_status("/proc/self/ns/pid", status) ? status.st_ino : 0;
 }
 
 std::uint64_t container() {

@@ -1,8 +1,6 @@
 #include "system/log.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,6 +8,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+
+#include "system/file_status.hpp"
+#include "system/signal_mask.hpp"
 
 namespace lotus {
 namespace {
@@ -29,13 +30,13 @@ class Unsignalled {
     sigaddset(&set_, SIGTTOU);
     syscall(SYS_rt_sigpending, &pending, sizeof(std::uint64_t));
     was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &set_, &saved_);
+    set_signal_mask(SIG_BLOCK, &set_, &saved_);
   }
   ~Unsignalled() {
     const timespec now{};
     sigdelset(&set_, SIGTTOU);
     if (!was_pending_) syscall(SYS_rt_sigtimedwait, &set_, nullptr, &now, sizeof(std::uint64_t));
-    pthread_sigmask(SIG_SETMASK, &saved_, nullptr);
+    set_signal_mask(SIG_SETMASK, &saved_, nullptr);
   }
   Unsignalled(const Unsignalled&) = delete;
   Unsignalled& operator=(const Unsignalled&) = delete;
@@ -59,7 +60,7 @@ void write_line(int descriptor, const char* line) {
 
 void remember_stderr() {
   struct stat status {};
-  if (fstat(STDERR_FILENO, &status) != 0) return;
+  if (!descriptor_status(STDERR_FILENO, status)) return;
   stderr_device = status.st_dev;
   stderr_inode = status.st_ino;
 }
@@ -69,7 +70,7 @@ void log_to(const char* path) { log_file = path; }
 void say(const char* line) {
   const int saved = errno;
   struct stat status {};
-  const bool same = fstat(STDERR_FILENO, &status) == 0 && status.st_dev == stderr_device &&
+  const bool same = descriptor_status(STDERR_FILENO, status) && status.st_dev == stderr_device &&
                     status.st_ino == stderr_inode && stderr_inode != 0;
   if (same) write_line(STDERR_FILENO, line);
   note(line);

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "system/signal_mask.hpp"
+
 namespace lotus {
 
 constinit Sigaction real_sigaction = nullptr;
@@ -55,7 +57,7 @@ void end_by_signal(int signal) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, signal);
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  set_signal_mask(SIG_UNBLOCK, &set, nullptr);
 }
 
 }  // namespace lotus

@@ -4,11 +4,18 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <cstddef>
 
+#include "system/loader.hpp"
 #include "system/thread_id.hpp"
 
 namespace lotus {
 namespace {
+
+using AttributesOf = int (*)(pthread_t, pthread_attr_t*);
+using StackOf = int (*)(const pthread_attr_t*, void**, std::size_t*);
+constinit AttributesOf attributes_of = nullptr;  // pthread_getattr_np()
+constinit StackOf stack_of = nullptr;            // pthread_attr_getstack()
 
 // Of the main thread libc would have to read the list of all mappings. What is above the first Python frame,
 // arguments and environment, takes less than half.
@@ -20,14 +27,20 @@ std::uintptr_t half_of_limit() {
 
 }  // namespace
 
+bool find_thread_functions() {
+  attributes_of = reinterpret_cast<AttributesOf>(global_symbol("pthread_getattr_np"));
+  stack_of = reinterpret_cast<StackOf>(global_symbol("pthread_attr_getstack"));
+  return attributes_of != nullptr && stack_of != nullptr;
+}
+
 std::uintptr_t stack_below(std::uintptr_t address) {
   if (is_main_thread()) return half_of_limit();
   const int saved = errno;
   pthread_attr_t attributes;
   void* lowest = nullptr;
   std::size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    pthread_attr_getstack(&attributes, &lowest, &bytes);
+  if (attributes_of(pthread_self(), &attributes) == 0) {
+    stack_of(&attributes, &lowest, &bytes);
     pthread_attr_destroy(&attributes);
   }
   errno = saved;

@@ -7,6 +7,7 @@
 
 #include "record/native_totals.hpp"
 #include "system/loaded.hpp"
+#include "system/loader.hpp"
 
 namespace lotus {
 namespace {
@@ -70,6 +71,22 @@ TEST_CASE("of a symbol's versions the default one is found") {
     REQUIRE(symbol);
     CHECK(symbol.address() == dlsym(RTLD_DEFAULT, name));
   }
+}
+
+TEST_CASE("functions of libc are those behind this object, in a version if there is that one") {
+  CHECK(libc_symbol("fopen", nullptr) == dlsym(RTLD_NEXT, "fopen"));
+  CHECK(libc_symbol("pthread_cond_wait", "GLIBC_2.2.5") ==
+        dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.2.5"));
+  CHECK(libc_symbol("pthread_cond_wait", "GLIBC_0") == dlsym(RTLD_NEXT, "pthread_cond_wait"));
+  CHECK(libc_symbol("no_such_function", nullptr) == nullptr);
+}
+
+TEST_CASE("a symbol is told by any address in it") {
+  void* const abort = dlsym(RTLD_DEFAULT, "abort");
+  const ElfW(Sym)* const symbol = symbol_at(static_cast<char*>(abort) + 1);
+  REQUIRE(symbol != nullptr);
+  CHECK(reinterpret_cast<char*>(object_at(abort).map->l_addr) + symbol->st_value == abort);
+  CHECK(symbol_at(nullptr) == nullptr);
 }
 
 TEST_CASE("an address in no library has none") {
