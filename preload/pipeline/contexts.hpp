@@ -37,8 +37,9 @@ struct ItemsContext : Context {
 struct SampleContext : ItemsContext {
   SampleContext(py::Object* dataset, py::Object* callables)
       : ItemsContext(Kind::sample, dataset, callables) {}
-  bool batched = false;       // in fact all samples of a batch at once, __getitems__
-  std::uint8_t expanded = 0;  // helper methods of the dataset that were opened up
+  bool batched = false;         // in fact all samples of a batch at once, __getitems__, …
+  py::Object* asked = nullptr;  // … of these indices; kept by who opened the context
+  std::uint8_t expanded = 0;    // helper methods of the dataset that were opened up
 };
 
 struct RunnerContext : ItemsContext {

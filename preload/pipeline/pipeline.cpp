@@ -157,6 +157,34 @@ std::uint32_t known_runner(const Call& call, py::Object* first) {
 }
 
 // A frame directly below a sample, with no runner in between.
+// Whether __getitem__ is asked for several samples at once: Hugging Face's __getitems__ hands its own all
+// keys, __getitems__ of others each of them. `asked`: the keys.
+bool is_for_several(py::Object* key, py::Object* asked) {
+  if (key == nullptr || asked == nullptr || py::is_a(key, py::kLong) || py::is_a(key, py::kUnicode) ||
+      py::is_a(key, py::kBytes))
+    return false;
+  if (key == asked) return true;
+  const bool known = py::is_a(asked, py::kList) || py::is_a(asked, py::kTuple);
+  if (known && visit_items(asked, [key](py::Object* one) { return one == key; })) return false;
+  if (py::is_a(key, py::kTuple)) return false;  // of one sample, by several numbers
+  return std::strcmp(py::type_name(py::type_of(key)), "slice") == 0 ||
+         py::api._PyType_Lookup(py::type_of(key), names.__len__) != nullptr;
+}
+
+// What a dataset asks a dataset for, itself or one that it wraps: Subset, ConcatDataset.
+py::Object* run_part(Call& call, py::Object* dataset, const SampleContext& around) {
+  py::Object* const key = call.info->arguments > 1 ? local_variable(call, 1) : nullptr;
+  const bool several = (call.info->traits & kGetItems) != 0 || is_for_several(key, around.asked);
+  if (around.batched && !several) return run_sample(call, integer_of(key, -1));
+  SampleContext inner(dataset, callables_of(call, dataset));
+  inner.batched = around.batched;
+  if (key != nullptr) py::api.Py_IncRef(key);
+  const Owned asked(key);
+  inner.asked = key;
+  const ContextScope scope(inner);
+  return call.run();
+}
+
 py::Object* run_first_frame(Call& call, py::Object* first, SampleContext& sample) {
   py::Object* const dataset = sample.self;
   const std::uint32_t runner = known_runner(call, first);
@@ -173,6 +201,8 @@ py::Object* run_first_frame(Call& call, py::Object* first, SampleContext& sample
   if (first != nullptr && first == dataset && sample.expanded < kMaxExpanded) {
     SampleContext inner(dataset, nullptr);  // a helper method of the dataset: its callees are operations, too
     inner.expanded = static_cast<std::uint8_t>(sample.expanded + 1);
+    inner.batched = sample.batched;
+    inner.asked = sample.asked;
     return run_operation(call, definition, inner);
   }
   const Holder holder{call.info, call.code, first};
@@ -189,14 +219,9 @@ py::Object* run_first_frame(Call& call, py::Object* first, SampleContext& sample
 
 [[gnu::noinline]] py::Object* below_sample(Call& call, SampleContext& context) {
   py::Object* first = first_argument(call);
-  if ((call.info->traits & kGetItem) != 0 && first != nullptr && is_dataset(first)) {
+  if ((call.info->traits & (kGetItem | kGetItems)) != 0 && first != nullptr && is_dataset(first)) {
     keep_datasets_visible(first);
-    if (context.batched)
-      return run_sample(call, integer_of(call.info->arguments > 1 ? local_variable(call, 1) : nullptr, -1));
-    SampleContext inner(first,
-                        callables_of(call, first));  // Subset, ConcatDataset: made by the dataset inside
-    const ContextScope scope(inner);
-    return call.run();
+    return run_part(call, first, context);
   }
   if (py::Object* result = nullptr; context.items != nullptr && run_item(call, context, first, result))
     return result;
@@ -261,6 +286,9 @@ py::Object* run_samples(Call& call) {
   py::Object* const dataset = first_argument(call);
   SampleContext context(dataset, callables_of(call, dataset));
   context.batched = true;
+  if (indices != nullptr) py::api.Py_IncRef(indices);
+  const Owned asked(indices);
+  context.asked = indices;
   py::Object* result = nullptr;
   {
     const ContextScope scope(context);

@@ -100,6 +100,10 @@ void FindingsCollector::on_span(const Span& span) {
       return on_op(span);
     case Kind::sample:
       return on_sample(span);
+    case Kind::samples:
+      if (span.ended == Ended::returned && !span.data.has_inner)
+        findings_.samples += field<Kind::samples, "count">(span.data);
+      return;
     case Kind::fetch:
       return on_fetch(span);
     case Kind::next:
@@ -142,6 +146,7 @@ void FindingsCollector::on_sample(const Span& span) {
   if (!outermost || span.ended == Ended::empty || span.ended == Ended::lost) return;
   const std::int64_t took = ns(span);
   findings_.sample.add(took);
+  ++findings_.samples;
   if (slow_.takes(took, span.is_workers_first())) keep_slow(span, took);
 }
 

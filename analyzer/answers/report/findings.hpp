@@ -190,9 +190,10 @@ struct Findings {
   // CPU share of the calls that resemble no measured call of their operation: find_unmeasured_share().
   std::optional<double> unmeasured_share;
   CoreWait core_wait;
-  double fetch_time = 0;   // in fetches, also those that raised or never ended: the base of shares
-  double outside_ops = 0;  // the part of it that is in no op
-  Series fetch, sample, train_step;
+  double fetch_time = 0;             // in fetches, also those that raised or never ended: the base of shares
+  double outside_ops = 0;            // the part of it that is in no op
+  Series fetch, sample, train_step;  // sample: as far as they are told apart
+  std::uint64_t samples = 0;         // all that were made
   std::uint64_t failed_batches = 0;  // making them raised
 
   Series wait, delay;

@@ -57,12 +57,21 @@ void SpanBuilder::account_op(Stream& stream, const Span& span, OpenSpan* parent)
   sample.op = span.data.op;
 }
 
+// A helper method of the dataset, which is an operation, may lie between `samples` and the sample.
+void SpanBuilder::note_inner(Stream& stream, std::size_t depth) {
+  while (depth-- > 0) {
+    OpenSpan& around = stream.stack[depth];
+    if (around.kind == Kind::samples) around.has_inner = true;
+    if (around.kind != Kind::op) return;
+  }
+}
+
 void SpanBuilder::account_sample(Stream& stream, const Span& span, OpenSpan* parent) {
   const OpenSpan& data = span.data;
   if (parent != nullptr) parent->op_ticks += data.op_ticks;
   const bool outermost_sample =
       data.kind == Kind::sample && data.sample == static_cast<std::int32_t>(span.depth);
-  if (outermost_sample && parent != nullptr && parent->kind == Kind::samples) parent->has_inner = true;
+  if (outermost_sample) note_inner(stream, span.depth);
   if (data.fetch == kNoSpan) return;
   OpenSpan& fetch = stream.stack[static_cast<std::size_t>(data.fetch)];
   if (outermost_sample && span.ended == Ended::returned) ++fetch.samples;
