@@ -57,7 +57,7 @@ enum class Shape : std::uint8_t {
   ROW(start_workers, 20, enter, "iterator:u")       /* the iterator's __init__ */                   \
   ROW(indices,       21, enter, "iterator:u reset:u batch:u")  /* the sampler: which samples make this batch; \
                                                        before batch 0 also the sampler's iter() */  \
-  /* ---- points; next: 52 ---- */                                                                  \
+  /* ---- points; next: 53 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -94,6 +94,9 @@ enum class Shape : std::uint8_t {
                                                        what took 100 µs or more */                  \
   ROW(reopened,      51, point, "opens:u bytes:u:bytes path:s")  /* a file that the thread opened several times while \
                                                        it made batches, so far: how often, bytes read from it */ \
+  ROW(whole_batch,   52, point, "count:u")          /* in a sample or a fetch: what came is a whole batch, as of \
+                                                       loaders without a batch size; count: its samples, \
+                                                       0 where that cannot be told */                \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
   /* ---- definitions of processes; next: 79 ---- */                                                \

@@ -17,7 +17,10 @@ struct FetchContext : Context {
   py::Object* dataset;
   py::Object* collate;  // kept by who opened the context
   bool iterable;
-  bool sampled = false;           // a sample was made; what comes next is the collate function
+  py::Object* key = nullptr;  // what the dataset is asked for, if it is asked; kept by who opened the context
+  bool whole = false;         // the loader has no batch size: the dataset makes whole batches, it seems, …
+  bool sized = false;         // … and how large this one is was told
+  bool sampled = false;       // a sample was made; what comes next is the collate function
   std::uint64_t samples_end = 0;  // ticks when the last sample was done
 };
 

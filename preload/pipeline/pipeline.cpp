@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "pipeline/batch_message.hpp"
 #include "pipeline/callable.hpp"
 #include "pipeline/contexts.hpp"
 #include "pipeline/holders.hpp"
@@ -156,15 +157,13 @@ std::uint32_t known_runner(const Call& call, py::Object* first) {
   return known != nullptr ? known->definition : 0;
 }
 
-// A frame directly below a sample, with no runner in between.
 // Whether __getitem__ is asked for several samples at once: Hugging Face's __getitems__ hands its own all
-// keys, __getitems__ of others each of them. `asked`: the keys.
+// keys, __getitems__ of others each of them. `asked`: the keys, nullptr if none are known.
 bool is_for_several(py::Object* key, py::Object* asked) {
-  if (key == nullptr || asked == nullptr || py::is_a(key, py::kLong) || py::is_a(key, py::kUnicode) ||
-      py::is_a(key, py::kBytes))
+  if (key == nullptr || py::is_a(key, py::kLong) || py::is_a(key, py::kUnicode) || py::is_a(key, py::kBytes))
     return false;
   if (key == asked) return true;
-  const bool known = py::is_a(asked, py::kList) || py::is_a(asked, py::kTuple);
+  const bool known = asked != nullptr && (py::is_a(asked, py::kList) || py::is_a(asked, py::kTuple));
   if (known && visit_items(asked, [key](py::Object* one) { return one == key; })) return false;
   if (py::is_a(key, py::kTuple)) return false;  // of one sample, by several numbers
   return std::strcmp(py::type_name(py::type_of(key)), "slice") == 0 ||
@@ -185,6 +184,7 @@ py::Object* run_part(Call& call, py::Object* dataset, const SampleContext& aroun
   return call.run();
 }
 
+// A frame directly below a sample, with no runner in between.
 py::Object* run_first_frame(Call& call, py::Object* first, SampleContext& sample) {
   py::Object* const dataset = sample.self;
   const std::uint32_t runner = known_runner(call, first);
@@ -280,8 +280,7 @@ bool is_get_item_of(py::Object* dataset, const Call& call, py::Object* first) {
 
 py::Object* run_samples(Call& call) {
   py::Object* indices = call.info->arguments > 1 ? local_variable(call, 1) : nullptr;
-  const bool sized = indices != nullptr && (py::is_a(indices, py::kList) || py::is_a(indices, py::kTuple));
-  const Span span = enter<Kind::samples>(sized ? py::api.PyObject_Size(indices) : 0);
+  const Span span = enter<Kind::samples>(length_of_list(indices));
   // One dataset call makes the whole batch; items fetched one by one inside it are samples all the same.
   py::Object* const dataset = first_argument(call);
   SampleContext context(dataset, callables_of(call, dataset));
@@ -296,6 +295,29 @@ py::Object* run_samples(Call& call) {
   }
   leave(span, how_left(result));
   return result;
+}
+
+FetchContext* current_fetch() {
+  Context* const context = python_thread.unbalanced ? nullptr : python_thread.context;
+  const bool is_fetch = context != nullptr && context->kind == Context::Kind::fetch;
+  return is_fetch ? static_cast<FetchContext*>(context) : nullptr;
+}
+
+// What a frame that may make a whole batch is asked for.
+struct Asked {
+  bool one = false;         // for one sample
+  std::uint64_t count = 0;  // for so many; 0: not known
+};
+
+Asked what_is_asked() {
+  const FetchContext* const batch = current_fetch();
+  if (batch == nullptr || !batch->whole || batch->iterable) return {};
+  return {!is_for_several(batch->key, nullptr), length_of_list(batch->key)};
+}
+
+void tell_size(FetchContext& batch, const Asked& asked, py::Object* result) {
+  batch.sized = true;
+  if (!asked.one) point<Kind::whole_batch>(asked.count != 0 ? asked.count : batch_length(result));
 }
 
 [[gnu::noinline]] py::Object* below_fetch(Call& call, FetchContext& context) {
@@ -333,6 +355,7 @@ void keep_datasets_visible(py::Object* dataset) {
 
 py::Object* run_sample(Call& call, std::int64_t index) {
   py::Object* const dataset = first_argument(call);
+  const Asked asked = what_is_asked();
   SampleContext context(dataset, callables_of(call, dataset));
   const Span span = enter<Kind::sample>(index);
   py::Object* result = nullptr;
@@ -347,12 +370,12 @@ py::Object* run_sample(Call& call, std::int64_t index) {
   if (result != nullptr && (call.info->traits & kGenerator) != 0 && py::is_none(result))
     kind = Kind::leave_empty;
   tell_calls_before_end();
+  FetchContext* const batch = span.generation == process.generation ? current_fetch() : nullptr;
+  if (batch != nullptr && batch->whole && kind == Kind::leave) tell_size(*batch, asked, result);
   leave(span, kind);
-  if (span.generation == process.generation && !python_thread.unbalanced &&
-      python_thread.context != nullptr && python_thread.context->kind == Context::Kind::fetch) {
-    auto& batch = static_cast<FetchContext&>(*python_thread.context);
-    batch.sampled = true;
-    batch.samples_end = ticks_now();
+  if (batch != nullptr) {
+    batch->sampled = true;
+    batch->samples_end = ticks_now();
   }
   return result;
 }

@@ -16,7 +16,9 @@ namespace lotus {
   N(__module__) N(__mro__) N(fget) N(forward) N(func) N(loader) N(dataset) N(datasets) N(collate_fn) \
   N(dataset_iter) N(_modules) N(_rcvd_idx) N(_send_idx) N(_tasks_outstanding) N(_num_yielded) \
   N(_workers) N(_popen) N(pid) N(_worker_result_queue) N(num_workers) N(prefetch_factor) \
-  N(batch_size) N(pin_memory) N(persistent_workers) N(in_order) N(sampler) N(batch_sampler)
+  N(batch_size) N(pin_memory) N(persistent_workers) N(in_order) N(sampler) N(batch_sampler) \
+  N(auto_collation) N(shape) N(__torch_function__) \
+  N(DisableTorchFunction) N(__enter__) N(__exit__)
 // clang-format on
 struct Names {
 #define LOTUS_NAME(name) py::Object* name;

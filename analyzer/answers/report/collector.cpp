@@ -145,9 +145,15 @@ void FindingsCollector::on_sample(const Span& span) {
   const bool outermost = span.data.sample == static_cast<std::int32_t>(span.depth);
   if (!outermost || span.ended == Ended::empty || span.ended == Ended::lost) return;
   const std::int64_t took = ns(span);
+  if (span.data.whole_batch != kUnknown) return note_whole_batch(span.data.whole_batch);
   findings_.sample.add(took);
   ++findings_.samples;
   if (slow_.takes(took, span.is_workers_first())) keep_slow(span, took);
+}
+
+void FindingsCollector::note_whole_batch(std::uint64_t size) {
+  findings_.samples += size;
+  findings_.unsized = findings_.unsized || size == 0;
 }
 
 void FindingsCollector::keep_slow(const Span& span, std::int64_t took) {
@@ -162,6 +168,7 @@ void FindingsCollector::on_fetch(const Span& span) {
   const Fetched fetched = span.fetched();
   if (span.ended == Ended::lost) return;
   findings_.fetch_time += static_cast<double>(ns(span));
+  if (span.data.whole_batch != kUnknown) note_whole_batch(span.data.whole_batch);
   if (fetched == Fetched::empty) return;
   if (fetched == Fetched::failed) {
     ++findings_.failed_batches;

@@ -194,6 +194,7 @@ struct Findings {
   double outside_ops = 0;            // the part of it that is in no op
   Series fetch, sample, train_step;  // sample: as far as they are told apart
   std::uint64_t samples = 0;         // all that were made
+  bool unsized = false;              // of some batches it is not known how many samples they have
   std::uint64_t failed_batches = 0;  // making them raised
 
   Series wait, delay;

@@ -185,7 +185,7 @@ Json batches_json(const Findings& f) {
   const auto share = f.fetch_cpu_share();
   json["cpu_s"] = share ? Json(f.fetch.sum() * *share / kNsPerS) : Json(nullptr);
   json["failed"] = f.failed_batches;
-  json["samples"] = f.samples;
+  json["samples"] = f.unsized ? Json(nullptr) : Json(f.samples);
   json["sample_ms"] = stats_of(f.sample);
   json["trimmed"] = preprocess_json(f.fetch.at_least(f.fetch.summary().trimming_limit()));
   return json;
