@@ -78,10 +78,18 @@ bool is_batch(py::Object* message, std::uint64_t& index, py::Object*& data) {
   return true;
 }
 
+py::Object* first_part_of(py::Object* data) {
+  const bool has_parts = data != nullptr && py::is_a(data, py::kTuple) && py::api.PyTuple_Size(data) > 0;
+  return has_parts ? py::api.PyTuple_GetItem(data, 0) : nullptr;
+}
+
 bool is_batch(py::Object* index, py::Object* data) {
   if (index == nullptr || !py::is_a(index, py::kLong)) return false;
-  return data == nullptr ||
-         std::strcmp(py::type_name(py::type_of(data)), "_IterableDatasetStopIteration") != 0;
+  const auto ends = [](py::Object* object) {
+    return object != nullptr &&
+           std::strcmp(py::type_name(py::type_of(object)), "_IterableDatasetStopIteration") == 0;
+  };
+  return !ends(data) && !ends(first_part_of(data));
 }
 
 std::uint64_t length_of_list(py::Object* object) {

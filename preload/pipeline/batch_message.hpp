@@ -14,6 +14,10 @@ bool is_batch(py::Object* message, std::uint64_t& index, py::Object*& data);
 // The same of a message that is taken apart; nullptr: not known.
 bool is_batch(py::Object* index, py::Object* data);
 
+// Of data that come with something else, as torchdata's do: (data, worker, state). Borrowed; nullptr: it has
+// no parts.
+py::Object* first_part_of(py::Object* data);
+
 // The length of a list or tuple; 0 for anything else.
 std::uint64_t length_of_list(py::Object* object);
 

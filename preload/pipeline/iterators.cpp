@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "python/evaluator.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
 #include "system/hash.hpp"
@@ -75,6 +76,7 @@ bool is_gone(py::Object* reference) {
 // Not each of its frames is seen each time: from 3.12 CPython inlines a class's __init__ once the call is
 // hot.
 bool is_loaders_own(py::Object* code) {
+  if (has_role(code)) return true;
   const Owned file(plain_attribute(code, names.co_filename));
   return file && text_of(file.get()).ends_with("torch/utils/data/dataloader.py");
 }

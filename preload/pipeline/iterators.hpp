@@ -37,6 +37,10 @@ struct LoaderEntry {
   py::Object* weak_iterator = nullptr;
 };
 
+// Where a loader counts a batch as consumed: PyTorch's up to 2.5 inside of _process_data, later before it is
+// called. Found out at the first batch that an iterator consumes, which has always just been received.
+enum class CountsConsumed : std::uint8_t { unknown, before, inside };
+
 struct Iterator {
   const py::Object* self = nullptr;
   std::uint64_t id = 0;
@@ -49,6 +53,8 @@ struct Iterator {
   // The last batch that _get_data delivered, and the object it came as.
   std::uint64_t received_batch = 0;
   const py::Object* received_data = nullptr;
+  const py::Object* received_part = nullptr;  // … its first part, see first_part_of()
+  CountsConsumed counted = CountsConsumed::unknown;
 };
 
 // Makes (or renews) the entry of an object under construction.

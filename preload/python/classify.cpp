@@ -27,6 +27,25 @@ const Role* find_role(std::string_view function, std::string_view file) {
   return nullptr;
 }
 
+std::int16_t index_in(py::Object* tuple, std::string_view name) {
+  const py::Ssize size = py::api.PyTuple_Size(tuple);
+  for (py::Ssize i = 0; i < size && i < 32767; ++i)
+    if (text_of(py::api.PyTuple_GetItem(tuple, i)) == name) return static_cast<std::int16_t>(i);
+  return -1;
+}
+
+const Role* find_role_of_copy(py::Object* code, std::string_view function) {
+  const Owned used(py::api.PyObject_GetAttr(code, names.co_names));
+  if (!used) return nullptr;
+  for (const auto& role : known_roles) {
+    bool is_copy = role.marks[0] != nullptr && function == role.function;
+    for (const char* mark : role.marks)
+      is_copy = is_copy && (mark == nullptr || index_in(used.get(), mark) >= 0);
+    if (is_copy) return &role;
+  }
+  return nullptr;
+}
+
 // CodeInfos are of one size and come and go with their code objects: a free list over a fixed arena.
 constexpr std::size_t kMaxInfos = 16 * 1024;
 union Cell {
@@ -154,13 +173,6 @@ std::uint8_t traits_of(std::string_view name, std::string_view file, std::int64_
   return traits;
 }
 
-std::int16_t index_in(py::Object* tuple, std::string_view name) {
-  const py::Ssize size = py::api.PyTuple_Size(tuple);
-  for (py::Ssize i = 0; i < size && i < 32767; ++i)
-    if (text_of(py::api.PyTuple_GetItem(tuple, i)) == name) return static_cast<std::int16_t>(i);
-  return -1;
-}
-
 // Where a variable is when the evaluator is called. Up to 3.10 an argument that is also a cell has been moved
 // behind the locals by then; -1 if there is no such variable.
 std::int16_t place_of(py::Object* code, py::Object* variables, std::string_view name) {
@@ -212,6 +224,7 @@ void* classify(py::Object* code) {
   if (!may_have_role(text)) return kPlain;
   const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
   const Role* role = file ? find_role(text, text_of(file.get())) : nullptr;
+  if (role == nullptr) role = find_role_of_copy(code, text);
   CodeInfo* info = role != nullptr ? describe_with(code, role) : nullptr;
   return info != nullptr ? info : kPlain;
 }

@@ -10,12 +10,15 @@ namespace lotus {
 struct Call;
 using Handler = py::Object* (*)(Call&);
 
-// A row of the role table: a function of PyTorch or of the standard library with a role of its own.
+// A row of the role table: a function of PyTorch or of the standard library with a role of its own. Other
+// libraries have copies of PyTorch's loader, or subclasses with functions of their own in place of its: a
+// function of the row's name in another file that uses all of `marks` does the same.
 struct Role {
   const char* file;      // end of co_filename
   const char* function;  // co_name
   Handler handler;
-  const char* locals[3];  // local variables that the handler reads, by name
+  const char* locals[3];      // local variables that the handler reads, by name
+  const char* marks[3] = {};  // attributes and globals that a copy uses, too; none: there are no copies
 };
 
 enum class Verdict : std::uint8_t { open, no, yes };
