@@ -36,16 +36,17 @@ constexpr int kMaxHeld = 2;  // callables that one function calls for its `self`
 
 struct CodeInfo {
   const Role* role = nullptr;
-  py::Object* attribute = nullptr;       // runner: the attribute that holds its callables (owned by the code)
-  std::uint64_t callables_print = 0;     // … and what it held last, see fingerprint()
-  const void* key = nullptr;             // last callable or type seen with this code, and …
-  std::uint32_t key_definition = 0;      // … its op definition
-  std::uint32_t generation = 0;          // of key_definition
-  std::uint32_t code_definition = 0;     // definition `code`, of …
-  std::uint32_t code_generation = 0;     // … this generation
-  std::int16_t local[3] = {-1, -1, -1};  // indices of role->locals
-  std::int16_t first = -1;               // index of the first argument, -1 if there is none
-  std::uint8_t arguments = 0;            // co_argcount, at most 255
+  py::Object* attribute = nullptr;  // runner: the attribute that holds its callables (owned by the code)
+  py::Object* inner_attribute = nullptr;  // … of the object in that attribute which keeps them; else nullptr
+  std::uint64_t callables_print = 0;      // … and what it held last, see fingerprint()
+  const void* key = nullptr;              // last callable or type seen with this code, and …
+  std::uint32_t key_definition = 0;       // … its op definition
+  std::uint32_t generation = 0;           // of key_definition
+  std::uint32_t code_definition = 0;      // definition `code`, of …
+  std::uint32_t code_generation = 0;      // … this generation
+  std::int16_t local[3] = {-1, -1, -1};   // indices of role->locals
+  std::int16_t first = -1;                // index of the first argument, -1 if there is none
+  std::uint8_t arguments = 0;             // co_argcount, at most 255
   std::uint8_t traits = 0;
   std::uint8_t tries = 0;  // looks at runner candidates whose list was still empty
   Verdict runner = Verdict::open;
