@@ -14,6 +14,10 @@ void note_called(py::Object* callable);
 // Another number once a call of `callable` may run other code than before; 0: that cannot be told.
 std::uint64_t call_version(py::Object* callable);
 
+// The innermost function that a decorator's wrapper, which is this frame's function, closes over; nullptr: it
+// is none. Borrowed.
+py::Object* wrapped_function(const Call& call);
+
 // Whether a frame of this code with this first argument is what a call of `callable` runs.
 bool runs(py::Object* callable, const Call& call, py::Object* first);
 

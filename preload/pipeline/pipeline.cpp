@@ -71,6 +71,8 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
 
 // Takes down which operation it is that runs this frame where `callable` is called.
 void add_known(const Call& call, py::Object* callable, OpRole role, std::uint32_t definition, bool itself) {
+  const bool closure = call.info->closes_over && !itself && role == OpRole::transform;
+  if (closure && py::function_of(call.frame) == nullptr) return;
   KnownOperation known;
   known.code = call.code;
   known.callable = callable;
@@ -80,7 +82,9 @@ void add_known(const Call& call, py::Object* callable, OpRole role, std::uint32_
   known.role = role;
   known.arguments = call.info->arguments;
   known.itself = itself;
+  known.closure = closure;
   known.first = call.info->first;
+  known.first_in_tuple = call.info->first_in_tuple;
   known_operations.add(known);
 }
 
@@ -97,7 +101,8 @@ py::Object* run_callable(Call& call, py::Object* callable, py::Object* first, Op
   // Whether what `callable` runs follows from the code that is called. A method may turn up with another
   // `self`, a partial with another function.
   const bool function = py::is_exactly(callable, py::api.PyFunction_Type);
-  const bool itself = callable == first && py::local_of(call.frame, call.info->first) == first;
+  const bool itself =
+      callable == first && first_argument(call.frame, call.info->first, call.info->first_in_tuple) == first;
   if ((function || itself) && role == OpRole::transform && call.info->runner == Verdict::no)
     add_known(call, callable, role, definition, itself);
   if (items == nullptr) return run_plain(call, first, definition);
@@ -389,7 +394,9 @@ const KnownOperation* find_known(const py::Object* code, const py::Frame* frame,
   const py::Object* const next = expected_item(context);
   const KnownOperation* known =
       next != nullptr ? known_operations.find(code, next, OpRole::transform) : nullptr;
-  const bool is_it = known != nullptr && (!known->itself || py::local_of(frame, known->first) == next);
+  if (known == nullptr) return nullptr;
+  const bool is_it = (!known->itself || first_argument(frame, known->first, known->first_in_tuple) == next) &&
+                     (!known->closure || py::function_of(frame) == next);
   return is_it ? known : nullptr;
 }
 
@@ -398,7 +405,7 @@ const KnownOperation* find_known(const py::Object* code, const py::Frame* frame,
   const Call call{state,   frame,   0,
                   nullptr, nullptr, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))};
   return run_named(known.name, [&] {
-    py::Object* const first = local_variable(call, known.first);
+    py::Object* const first = first_argument(call, known.first, known.first_in_tuple);
     if (known.role == OpRole::loader) return run_loader(call, known.arguments, first, known.definition);
     ++static_cast<ItemsContext&>(context).next_item;
     return run_plain(call, first, known.definition);

@@ -189,6 +189,17 @@ std::int64_t code_integer(py::Object* code, py::Object* name) {
   return integer_of(value.get(), 0);
 }
 
+py::Ssize size_of(py::Object* code, py::Object* name) {
+  const Owned variables(py::api.PyObject_GetAttr(code, name));
+  return variables ? py::api.PyTuple_Size(variables.get()) : 0;
+}
+
+void find_closed_over(CodeInfo& info, py::Object* code, py::Object* variables) {
+  info.closes_over = size_of(code, names.co_freevars) > 0;
+  const py::Ssize before = py::api.PyTuple_Size(variables) + size_of(code, names.co_cellvars);
+  if (info.closes_over && before < 32767) info.closed_over = static_cast<std::int16_t>(before);
+}
+
 void fill(CodeInfo& info, py::Object* code, const Role* role, std::string_view name, std::string_view file) {
   const std::int64_t flags = code_integer(code, names.co_flags);
   const std::int64_t arguments = code_integer(code, names.co_argcount);
@@ -197,8 +208,14 @@ void fill(CodeInfo& info, py::Object* code, const Role* role, std::string_view n
   info.traits = traits_of(name, file, flags);
   const Owned variables(py::api.PyObject_GetAttr(code, names.co_varnames));
   if (!variables) return;
-  if (arguments > 0)
-    info.first = place_of(code, variables.get(), text_of(py::api.PyTuple_GetItem(variables.get(), 0)));
+  constexpr std::int64_t kVarArguments = 4;  // CO_VARARGS
+  info.takes_any = (flags & kVarArguments) != 0;
+  info.first_in_tuple = arguments == 0 && info.takes_any;
+  // *args stands behind the arguments that have names.
+  const py::Ssize place = info.first_in_tuple ? code_integer(code, names.co_kwonlyargcount) : 0;
+  if (arguments > 0 || info.first_in_tuple)
+    info.first = place_of(code, variables.get(), text_of(py::api.PyTuple_GetItem(variables.get(), place)));
+  find_closed_over(info, code, variables.get());
   if (info.first < 0) info.runner = info.holder = Verdict::no;
   if (role == nullptr) return;
   for (int i = 0; i < 3; ++i)

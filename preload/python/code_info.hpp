@@ -45,7 +45,11 @@ struct CodeInfo {
   std::uint32_t code_definition = 0;      // definition `code`, of …
   std::uint32_t code_generation = 0;      // … this generation
   std::int16_t local[3] = {-1, -1, -1};   // indices of role->locals
-  std::int16_t first = -1;                // index of the first argument, -1 if there is none
+  std::int16_t first = -1;                // index of the first argument, -1 if there is none; …
+  bool first_in_tuple = false;            // … it is the first of *args, which has this index
+  bool takes_any = false;                 // it has *args
+  bool closes_over = false;               // functions with this code differ in what they close over, …
+  std::int16_t closed_over = -1;          // … index of the first of these cells, up to 3.10
   std::uint8_t arguments = 0;             // co_argcount, at most 255
   std::uint8_t traits = 0;
   std::uint8_t tries = 0;  // looks at runner candidates whose list was still empty
