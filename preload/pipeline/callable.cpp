@@ -70,13 +70,26 @@ py::Object* function_in_frame(const Call& call) {
   return nullptr;
 }
 
+// A class is called as its __init__, which is seen as long as CPython does not run it in its caller's loop.
+bool is_seen_class(py::Object* callable) {
+  constexpr int kLastMinor = 11;
+  return py::is_a(callable, py::kType) && py::layout->minor <= kLastMinor;
+}
+
+py::Object* init_of(py::Object* type) {
+  return py::api._PyType_Lookup(reinterpret_cast<py::Type*>(type), names.__init__);
+}
+
 // The code that a call of `callable` runs; nullptr: none of Python's.
 py::Object* code_run_by(py::Object* callable) {
   py::Object* function = callable;
-  if (py::is_exactly(callable, py::api.PyMethod_Type))
+  if (py::is_a(callable, py::kType)) {
+    function = is_seen_class(callable) ? init_of(callable) : nullptr;
+  } else if (py::is_exactly(callable, py::api.PyMethod_Type)) {
     function = py::api.PyMethod_Function(callable);
-  else if (!py::is_exactly(callable, py::api.PyFunction_Type))
+  } else if (!py::is_exactly(callable, py::api.PyFunction_Type)) {
     function = py::api._PyType_Lookup(py::type_of(callable), names.__call__);
+  }
   const bool is_function = function != nullptr && py::is_exactly(function, py::api.PyFunction_Type);
   return is_function ? py::api.PyFunction_GetCode(function) : nullptr;
 }
@@ -94,13 +107,24 @@ py::Object* wrapped_function(const Call& call) {
   return found;
 }
 
-void note_called(py::Object* callable) {
+py::Object* called_by(py::Object* callable) {
   if (is_partial(callable)) {
     const Owned inner(py::api.PyObject_GetAttr(callable, names.func));
     py::api.PyErr_Clear();
-    if (inner && inner.get() != callable) note_called(inner.get());
-    return;
+    return inner.get() != callable ? inner.get() : nullptr;
   }
+  if (py::is_exactly(callable, py::api.PyFunction_Type) || py::is_exactly(callable, py::api.PyMethod_Type) ||
+      py::is_a(callable, py::kType))
+    return nullptr;
+  py::Object* const call = py::api._PyType_Lookup(py::type_of(callable), names.__call__);
+  if (call == nullptr || py::is_exactly(call, py::api.PyFunction_Type)) return nullptr;
+  const Owned inner(plain_attribute(callable, names.__wrapped__));
+  const bool is_function = inner && py::is_exactly(inner.get(), py::api.PyFunction_Type);
+  return is_function ? inner.get() : nullptr;
+}
+
+void note_called(py::Object* callable) {
+  if (py::Object* const inner = called_by(callable)) return note_called(inner);
   py::Object* code = code_run_by(callable);
   CodeInfo* info = code != nullptr ? info_of(code) : nullptr;
   if (info == nullptr || info->called) return;
@@ -113,6 +137,7 @@ std::uint64_t call_version(py::Object* callable) {
   py::Object* function = is_method ? py::api.PyMethod_Function(callable) : callable;
   if (py::is_exactly(function, py::api.PyFunction_Type))
     return reinterpret_cast<std::uintptr_t>(py::api.PyFunction_GetCode(function));
+  if (py::is_a(callable, py::kType)) return py::type_version(reinterpret_cast<py::Type*>(callable));
   return py::type_version(py::type_of(function));
 }
 
@@ -125,10 +150,14 @@ bool runs(py::Object* callable, const Call& call, py::Object* first) {
     py::Object* method = py::api._PyType_Lookup(py::type_of(callable), names.__call__);
     return method != nullptr && runs_function(method, call);
   }
-  if (!is_partial(callable)) return false;
-  const Owned inner(py::api.PyObject_GetAttr(callable, names.func));
-  py::api.PyErr_Clear();
-  return inner && inner.get() != callable && runs(inner.get(), call, first);
+  if (py::is_a(callable, py::kType)) {
+    const bool is_new = first != nullptr && is_seen_class(callable) &&
+                        reinterpret_cast<py::Object*>(py::type_of(first)) == callable;
+    py::Object* const init = is_new ? init_of(callable) : nullptr;
+    return init != nullptr && runs_function(init, call);
+  }
+  py::Object* const inner = called_by(callable);
+  return inner != nullptr && runs(inner, call, first);
 }
 
 }  // namespace lotus

@@ -7,6 +7,10 @@ namespace lotus {
 
 bool is_partial(py::Object* callable);
 
+// What a callable of C calls in turn, as far as it tells: the function of a partial, and that in __wrapped__
+// of what functools.lru_cache and NumPy's dispatcher make. Borrowed; nullptr: nothing.
+py::Object* called_by(py::Object* callable);
+
 // Notes on the code that a call of `callable` runs that something holds a callable which runs it; only such
 // code is compared with what is held, see runs().
 void note_called(py::Object* callable);

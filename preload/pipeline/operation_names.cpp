@@ -181,8 +181,12 @@ std::uint32_t hash_code(py::Object* code) {
 
 bool is_callable_object(py::Object* callable) {
   return callable != nullptr && !py::is_exactly(callable, py::api.PyFunction_Type) &&
-         !py::is_exactly(callable, py::api.PyMethod_Type) &&
-         std::strcmp(py::type_name(py::type_of(callable)), "functools.partial") != 0;
+         !py::is_exactly(callable, py::api.PyMethod_Type) && called_by(callable) == nullptr;
+}
+
+// The class that names a callable object; a class among the callables is called by its own name.
+py::Type* named_type(py::Object* callable) {
+  return py::is_a(callable, py::kType) ? reinterpret_cast<py::Type*>(callable) : py::type_of(callable);
 }
 
 }  // namespace
@@ -190,21 +194,21 @@ bool is_callable_object(py::Object* callable) {
 std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role) {
   // An object is named by its class, everything else by the function that runs.
   const bool by_class = is_callable_object(callable);
+  py::Type* const type = by_class ? named_type(callable) : nullptr;
   py::Object* const wrapped = by_class ? nullptr : wrapped_function(call);
   py::Object* const code = wrapped != nullptr ? py::api.PyFunction_GetCode(wrapped) : call.code;
-  const void* key = by_class ? static_cast<const void*>(py::type_of(callable)) : code;
+  const void* key = by_class ? static_cast<const void*>(type) : code;
   if (call.info->key == key && call.info->generation == process.generation &&
       call.info->key_definition != 0 && by_id[call.info->key_definition]->role == role) {
     const auto& entry = *by_id[call.info->key_definition];
-    if (!by_class || entry.name_hash == hash_text(py::type_name(py::type_of(callable)))) return entry.id;
+    if (!by_class || entry.name_hash == hash_text(py::type_name(type))) return entry.id;
   }
   if (current_thread() == nullptr) return 0;
-  const std::uint32_t name_hash =
-      by_class ? hash_text(py::type_name(py::type_of(callable))) : hash_code(code);
+  const std::uint32_t name_hash = by_class ? hash_text(py::type_name(type)) : hash_code(code);
   Definition* entry = find_entry(key, role, name_hash);
   if (entry == nullptr) return 0;
   std::uint32_t id = entry->id;
-  if (id == 0 && by_class) id = define_type(call, py::type_of(callable), *entry, role, name_hash);
+  if (id == 0 && by_class) id = define_type(call, type, *entry, role, name_hash);
   if (id == 0 && !by_class) {
     py::Object* function =
         callable != nullptr && py::is_exactly(callable, py::api.PyFunction_Type) ? callable : nullptr;
