@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "python/code_names.hpp"
 #include "python/cpython.hpp"
 
 namespace lotus {
@@ -28,6 +29,7 @@ struct LoaderEntry {
   std::uint64_t epochs = 0;
   bool defined = false;
   LoaderSettings settings;
+  Origin origin;
   std::uint64_t made_after = 0;     // id of the last iterator of all when it was made
   std::uint64_t last_iterator = 0;  // id of its own
   bool exhausted = false;           // that one
@@ -58,7 +60,7 @@ struct Iterator {
 };
 
 // Makes (or renews) the entry of an object under construction.
-LoaderEntry* add_loader(const py::Object* self);
+LoaderEntry* add_loader(py::Object* self);
 Iterator* add_iterator(py::Object* self, py::Object* loader);
 
 // nullptr: unknown, or its entry was given up.

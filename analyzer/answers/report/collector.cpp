@@ -217,6 +217,9 @@ void FindingsCollector::add_to_epochs(const Span& fetch, double took, bool first
 void FindingsCollector::on_next(const Span& span) {
   Loop& loop = loops_[iteration_of(span)];
   loop.next += static_cast<double>(ns(span));
+  loop.batches += span.ended == Ended::returned ? 1 : 0;
+  if (span.ended == Ended::empty && loop.batches > 0)
+    loader_of(*span.stream.process, field<Kind::next, "iterator">(span.data)).epoch_batches = loop.batches;
   const auto step = loop.add(span);
   if (!step) return;
   findings_.train_step.add(ns(*step));

@@ -49,6 +49,7 @@ class FindingsCollector : public Visitor {
  private:
   struct Loop : Iteration {
     double next = 0;  // ns inside __next__
+    std::uint64_t batches = 0;
   };
 
   struct LastBatch {

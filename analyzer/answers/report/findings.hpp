@@ -78,6 +78,7 @@ struct LoaderFinding {
   const Process* training = nullptr;
   std::optional<Loader> loader;  // none: its definition is lost
   std::uint64_t epochs = 0;
+  std::uint64_t epoch_batches = 0;  // of the last epoch that was gone through to its end; 0: none was
   Series fetch, train_step, wait;
   double next = 0;  // inside __next__
   double loop = 0;  // from the first __next__ of an epoch to the end of its last
