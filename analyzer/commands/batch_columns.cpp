@@ -65,7 +65,7 @@ constexpr BatchColumn kColumns[] = {
     {"reset", false, [](const BatchRow& r) { return known(r.batch.key.reset); }},
     {"worker_pid", false, worker_pid},
     {"worker_id", false, worker_id},
-    {"samples", false, [](const BatchRow& r) { return known(r.batch.samples); }},
+    {"samples", false, [](const BatchRow& r) { return known(r.batch.unsized ? kUnknown : r.batch.samples); }},
     {"queued_at_ns", false, [](const BatchRow& r) { return at(r, r.batch.queued); }},
     {"fetch_start_ns", false, [](const BatchRow& r) { return start_of(r, r.batch.fetch); }},
     {"fetch_ns", false, [](const BatchRow& r) { return length_of(r, r.batch.fetch); }},

@@ -24,6 +24,7 @@ struct ReportOptions {
   std::vector<std::string> traces;
   bool json = false;
   bool by_rank = false;
+  bool all = false;
   std::optional<std::string> html, against;
   bool force = false;
 };
@@ -36,12 +37,12 @@ Traces opened(const std::vector<std::string>& paths) {
   return traces;
 }
 
-void print_report(const Findings& findings, bool json) {
+void print_report(const Findings& findings, bool json, bool all) {
   Output out;
   if (json)
     out.write(json_text(report_json(findings)));
   else
-    out.write(report_text(findings, Terminal::of(out.file())));
+    out.write(report_text(findings, Terminal::of(out.file()), all));
   out.close();
 }
 
@@ -68,7 +69,7 @@ void report(const ReportOptions& options) {
   }
   Findings findings = collector.take();
   compare_trial(findings, traces, options.against);
-  print_report(findings, options.json);
+  print_report(findings, options.json, options.all);
 }
 
 void report_ranks(const ReportOptions& options) {
@@ -131,6 +132,10 @@ Run prepare_report(CLI::App& app) {
                "the ranks of a distributed run side by side: which holds the others up")
       ->excludes(html)
       ->excludes(against);
+  app.add_flag("--all", options->all,
+               "all functions, also those that took less than 0.1 % of the preprocessing")
+      ->excludes(json)
+      ->excludes(html);
   app.add_flag("--force", options->force, "replace the page if it exists")->needs(html);
   return [options] {
     options->html ? write_page(*options) : options->by_rank ? report_ranks(*options) : report(*options);

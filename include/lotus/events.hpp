@@ -59,7 +59,7 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 53 ---- */                                                                  \
+  /* ---- points; next: 54 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -96,14 +96,17 @@ enum class Shape : std::uint8_t {
                                                        what took 100 µs or more */                  \
   ROW(reopened,      51, point, "opens:u bytes:u:bytes path:s")  /* a file that the thread opened several times while \
                                                        it made batches, so far: how often, bytes read from it */ \
-  ROW(started,       52, point, "process:u:ns torch:u:ns unpickling:u:ns prepare:u:ns")  /* in a worker's loop, once its \
+  ROW(whole_batch,   52, point, "count:u")          /* in a sample or a fetch: what came is a whole batch, as of \
+                                                       loaders without a batch size; count: its samples, \
+                                                       0 where that cannot be told */                \
+  ROW(started,       53, point, "process:u:ns torch:u:ns unpickling:u:ns prepare:u:ns")  /* in a worker's loop, once its \
                                                        fetcher is made: from the fork or execution of its process to \
                                                        the loop; from the import of PyTorch to there (0: it was \
                                                        there); what unpickling the process object took (0: none, or \
                                                        not known); from the loop to here: worker_init_fn, iter() */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
-  /* ---- definitions of processes; next: 79 ---- */                                                \
+  /* ---- definitions of processes; next: 89 ---- */                                                \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
   ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
@@ -126,6 +129,8 @@ enum class Shape : std::uint8_t {
   ROW(tracing_cost,  77, definition, "call_ps:u:ps inside_call_ps:u:ps start_ns:u:ns")  /* of Lotus in this process, \
                                                        0 not known: a Python call outside of the pipeline and inside, \
                                                        CPU time until all was ready to record */         \
+  ROW(loader_place,  79, definition, "id:u variable:s file:s line:u")  /* what a loader was assigned to where it was \
+                                                       made, and where that is; empty: not known */   \
   ROW(tried,         88, definition, "settings:s instead:s refused:s")  /* LOTUS_TRY: what DataLoaders were made with \
                                                        instead of the program's own settings; refused: why one \
                                                        was not, empty if it was */                     \

@@ -16,7 +16,7 @@ namespace {
 
 // Also in a child of vfork() and in a handler of signals: nothing is looked up here.
 [[noreturn]] void end_process(Word status) {
-  say_leaving();
+  say_leaving_at_once();
   wait_for_trace();
   if (const AnyFunction function = real_functions[hooked__exit]) call_function(function, status);
   for (;;) syscall(SYS_exit_group, status);
@@ -29,7 +29,7 @@ Word replace_program(Hooked hooked, Word a, Word b, Word c, Word d, Word e) {
     return static_cast<Word>(-1);
   }
   stop_for_exec();
-  say_leaving();
+  say_leaving_at_once();
   const Word result = call_function(function, a, b, c, d, e);
   say_staying();
   return result;

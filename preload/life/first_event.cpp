@@ -19,13 +19,6 @@
 namespace lotus {
 namespace {
 
-// A process that multiprocessing started: spawn's children, the fork server, the resource tracker.
-bool is_helper_process() {
-  char arguments[1024];
-  const std::size_t size = read_file("/proc/self/cmdline", arguments, sizeof arguments);
-  return memmem(arguments, size, "multiprocessing", 15) != nullptr;
-}
-
 void announce(CollectorStart collector) {
   const char* tried = trial_remark();
   if (!session.first) return;
@@ -80,6 +73,12 @@ void describe_and_sample() {
 }
 
 }  // namespace
+
+bool is_helper_process() {
+  char arguments[1024];
+  const std::size_t size = read_file("/proc/self/cmdline", arguments, sizeof arguments);
+  return memmem(arguments, size, "multiprocessing", 15) != nullptr;
+}
 
 void prepare_first_event() { lifecycle = {begin_recording, describe_and_sample, check_collector}; }
 

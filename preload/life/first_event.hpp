@@ -15,4 +15,7 @@ void switch_off(OffReason reason, const char* line);
 // In a forked child: it records as a process of its own, in its parent's session.
 void become_child();
 
+// A process that multiprocessing started: spawn's children, the fork server, the resource tracker.
+bool is_helper_process();
+
 }  // namespace lotus

@@ -1,21 +1,60 @@
 #include "life/leaving.hpp"
 
+#include <link.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstring>
+
+#include "life/config.hpp"
+#include "life/first_event.hpp"
+#include "life/session.hpp"
+#include "python/cpython.hpp"
 #include "record/process.hpp"
+#include "system/log.hpp"
 
 namespace lotus {
 namespace {
 
-void say(Life life) {
+void tell(Life life) {
   SegmentHeader* const header = process.segment.header;
   if (header == nullptr || process.pid != getpid()) return;
   __atomic_store_n(&header->life, static_cast<std::uint64_t>(life), __ATOMIC_RELEASE);
 }
 
+int is_of_torch(dl_phdr_info* loaded, std::size_t, void*) {
+  return std::strstr(loaded->dlpi_name, "/libtorch") != nullptr ? 1 : 0;
+}
+
+// A child that imports PyTorch takes longer than that, and one that was forked has as much memory. What it
+// did may be the program's work, as it is below torchrun: whether there was a batch is not known here.
+bool had_working_child() {
+  constexpr long kMicroseconds = 500'000, kKilobytes = 64 * 1024;
+  rusage usage{};
+  if (getrusage(RUSAGE_CHILDREN, &usage) != 0) return true;
+  return usage.ru_utime.tv_sec > 0 || usage.ru_utime.tv_usec > kMicroseconds || usage.ru_maxrss > kKilobytes;
+}
+
+// A person who preloaded us looks for a trace: a program that ran to its end without one says why.
+void say_if_nothing_was_seen() {
+  static constinit bool said = false;
+  const bool attached = py::layout != nullptr && !config.off && !process.off;
+  if (said || !attached || process.segment.header != nullptr || process.generation != 0) return;
+  said = true;
+  if (is_helper_process() || has_traced_ancestor() || had_working_child() ||
+      dl_iterate_phdr(is_of_torch, nullptr) == 0)
+    return;
+  say("no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies");
+}
+
 }  // namespace
 
-void say_leaving() { say(Life::leaving); }
-void say_staying() { say(Life::running); }
+void say_leaving_at_once() { tell(Life::leaving); }
+void say_staying() { tell(Life::running); }
+
+void say_leaving() {
+  say_leaving_at_once();
+  say_if_nothing_was_seen();
+}
 
 }  // namespace lotus

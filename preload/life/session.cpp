@@ -190,6 +190,8 @@ void name_output() {
 
 bool next_directory() { return choose_directory(session.place + 1); }
 
+bool has_traced_ancestor() { return join_ancestor(); }
+
 bool find_session() {
   if (session.known) return true;  // inherited by fork
   session = OwnSession{};

@@ -34,4 +34,7 @@ bool find_session();
 // The next place for segments, after session.directory turned out to be full. False: there is none.
 bool next_directory();
 
+// Whether this process is part of the session of one that is traced. Makes nothing.
+bool has_traced_ancestor();
+
 }  // namespace lotus

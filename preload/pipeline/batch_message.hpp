@@ -1,4 +1,4 @@
-// What goes from a worker to the training process through the result queue.
+// Batches: as messages from a worker to the training process through the result queue, and their size.
 #pragma once
 
 #include <cstdint>
@@ -13,5 +13,18 @@ bool is_batch(py::Object* message, std::uint64_t& index, py::Object*& data);
 
 // The same of a message that is taken apart; nullptr: not known.
 bool is_batch(py::Object* index, py::Object* data);
+
+// Of data that come with something else, as torchdata's do: (data, worker, state). Borrowed; nullptr: it has
+// no parts.
+py::Object* first_part_of(py::Object* data);
+
+// The length of a list or tuple; 0 for anything else.
+std::uint64_t length_of_list(py::Object* object);
+
+// How many samples are in a batch that a dataset made as a whole: the length that its parts have in common,
+// as of images [16, 3, 224, 224] and labels [16]; 0: that cannot be told. Parts of one shape may as well be a
+// single sample, an image of three channels and another. Runs nothing of the program's. No exception may be
+// pending.
+std::uint64_t batch_length(py::Object* batch);
 
 }  // namespace lotus

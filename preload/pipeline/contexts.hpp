@@ -17,7 +17,10 @@ struct FetchContext : Context {
   py::Object* dataset;
   py::Object* collate;  // kept by who opened the context
   bool iterable;
-  bool sampled = false;           // a sample was made; what comes next is the collate function
+  py::Object* key = nullptr;  // what the dataset is asked for, if it is asked; kept by who opened the context
+  bool whole = false;         // the loader has no batch size: the dataset makes whole batches, it seems, …
+  bool sized = false;         // … and how large this one is was told
+  bool sampled = false;       // a sample was made; what comes next is the collate function
   std::uint64_t samples_end = 0;  // ticks when the last sample was done
 };
 
@@ -37,8 +40,9 @@ struct ItemsContext : Context {
 struct SampleContext : ItemsContext {
   SampleContext(py::Object* dataset, py::Object* callables)
       : ItemsContext(Kind::sample, dataset, callables) {}
-  bool batched = false;       // in fact all samples of a batch at once, __getitems__
-  std::uint8_t expanded = 0;  // helper methods of the dataset that were opened up
+  bool batched = false;         // in fact all samples of a batch at once, __getitems__, …
+  py::Object* asked = nullptr;  // … of these indices; kept by who opened the context
+  std::uint8_t expanded = 0;    // helper methods of the dataset that were opened up
 };
 
 struct RunnerContext : ItemsContext {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "python/evaluator.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
 #include "system/hash.hpp"
@@ -14,6 +15,7 @@ void release(const Iterator&) {}
 void release(const LoaderEntry& entry) {
   for (py::Object* reference : {entry.weak_self, entry.weak_iterator})
     if (reference != nullptr) py::api.Py_DecRef(reference);
+  release_origin(entry.origin);
 }
 
 // The most recent ones; the oldest give way.
@@ -75,6 +77,7 @@ bool is_gone(py::Object* reference) {
 // Not each of its frames is seen each time: from 3.12 CPython inlines a class's __init__ once the call is
 // hot.
 bool is_loaders_own(py::Object* code) {
+  if (has_role(code)) return true;
   const Owned file(plain_attribute(code, names.co_filename));
   return file && text_of(file.get()).ends_with("torch/utils/data/dataloader.py");
 }
@@ -131,6 +134,14 @@ std::uint64_t batch_size_of(py::Object* loader) {
   return own > 0 || !sampler ? own : number_of(sampler.get(), names.batch_size);
 }
 
+void define_place(const LoaderEntry& entry) {
+  if (entry.origin.code == nullptr) return;
+  char name[256];
+  const CodeText text(entry.origin.code);
+  define<Kind::loader_place>(entry.id, origin_name(entry.origin, name, sizeof name), text.file(),
+                             static_cast<std::uint64_t>(entry.origin.line < 0 ? 0 : entry.origin.line));
+}
+
 void define_loader(LoaderEntry& entry, py::Object* loader) {
   if (entry.defined) return;
   const auto number = [loader](py::Object* name) { return number_of(loader, name); };
@@ -153,6 +164,14 @@ void define_loader(LoaderEntry& entry, py::Object* loader) {
   const LoaderSettings& s = entry.settings;
   entry.defined = define<Kind::loader>(entry.id, s.workers, s.prefetch, s.batch_size, s.pin_memory,
                                        s.persistent, s.in_order, dataset, std::int64_t{-1});
+  define_place(entry);
+}
+
+// A loader whose constructor was not seen.
+LoaderEntry* add_unseen_loader(const py::Object* self) {
+  LoaderEntry* entry = loaders.add(self);
+  entry->made_after = iterators.made;
+  return entry;
 }
 
 // The queue of an iterator that is not linked yet: its pin thread starts before its constructor is done.
@@ -168,9 +187,9 @@ const py::Object* queue_of_unlinked(const Iterator& iterator) {
 
 }  // namespace
 
-LoaderEntry* add_loader(const py::Object* self) {
-  LoaderEntry* entry = loaders.add(self);
-  entry->made_after = iterators.made;
+LoaderEntry* add_loader(py::Object* self) {
+  LoaderEntry* entry = add_unseen_loader(self);
+  entry->origin = origin_of(self);
   return entry;
 }
 
@@ -188,7 +207,7 @@ Iterator* find_iterator_by_queue(const py::Object* queue) {
 Iterator* add_iterator(py::Object* self, py::Object* loader) {
   LoaderEntry* owner = find_loader(loader);
   // Not each constructor is seen (see iterator_reset): another loader may have its address by now.
-  if (owner == nullptr || is_gone(owner->weak_self)) owner = add_loader(loader);
+  if (owner == nullptr || is_gone(owner->weak_self)) owner = add_unseen_loader(loader);
   owner->places[owner->id != 0] = current_place();
   define_loader(*owner, loader);
   Iterator* entry = iterators.add(self);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "python/code_names.hpp"
 #include "python/cpython.hpp"
 
 namespace lotus {
@@ -28,6 +29,7 @@ struct LoaderEntry {
   std::uint64_t epochs = 0;
   bool defined = false;
   LoaderSettings settings;
+  Origin origin;
   std::uint64_t made_after = 0;     // id of the last iterator of all when it was made
   std::uint64_t last_iterator = 0;  // id of its own
   bool exhausted = false;           // that one
@@ -36,6 +38,10 @@ struct LoaderEntry {
   py::Object* weak_self = nullptr;
   py::Object* weak_iterator = nullptr;
 };
+
+// Where a loader counts a batch as consumed: PyTorch's up to 2.5 inside of _process_data, later before it is
+// called. Found out at the first batch that an iterator consumes, which has always just been received.
+enum class CountsConsumed : std::uint8_t { unknown, before, inside };
 
 struct Iterator {
   const py::Object* self = nullptr;
@@ -49,10 +55,12 @@ struct Iterator {
   // The last batch that _get_data delivered, and the object it came as.
   std::uint64_t received_batch = 0;
   const py::Object* received_data = nullptr;
+  const py::Object* received_part = nullptr;  // … its first part, see first_part_of()
+  CountsConsumed counted = CountsConsumed::unknown;
 };
 
 // Makes (or renews) the entry of an object under construction.
-LoaderEntry* add_loader(const py::Object* self);
+LoaderEntry* add_loader(py::Object* self);
 Iterator* add_iterator(py::Object* self, py::Object* loader);
 
 // nullptr: unknown, or its entry was given up.

@@ -23,7 +23,9 @@ struct alignas(64) KnownOperation {
   std::uint8_t uses = 0;       // before it is looked at anew
   std::uint8_t arguments = 0;  // CodeInfo's
   bool itself = false;         // the first argument has to be the callable
-  std::int16_t first = -1;     // CodeInfo's
+  bool closure = false;        // the frame's function has to be it
+  bool first_in_tuple = false;
+  std::int16_t first = -1;  // both CodeInfo's
 };
 static_assert(sizeof(KnownOperation) == 64);
 

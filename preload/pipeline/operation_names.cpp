@@ -1,7 +1,9 @@
 #include "pipeline/operation_names.hpp"
 
+#include <algorithm>
 #include <cstring>
 
+#include "pipeline/callable.hpp"
 #include "pipeline/known_operations.hpp"
 #include "python/code_names.hpp"
 #include "python/objects.hpp"
@@ -13,7 +15,7 @@ namespace lotus {
 namespace {
 
 struct Definition {
-  const void* key = nullptr;  // type, code object or native callable
+  const void* key = nullptr;  // type, code object (of what a wrapper wraps) or native callable
   OpRole role{};
   std::uint32_t name_hash = 0;  // tells a reused address apart
   std::uint32_t id = 0;
@@ -109,6 +111,7 @@ std::uint32_t define_function(Call& call, py::Object* function, Definition& entr
                               std::uint32_t name_hash) {
   const CodeText code(call.code);
   const Owned name(py::api.PyObject_GetAttr(call.code, names.co_name));
+  if (function == nullptr) function = py::function_of(call.frame);
   if (function == nullptr && name) function = function_of(call, name.get());
   const Owned qualname(function != nullptr ? py::api.PyObject_GetAttr(function, names.__qualname__)
                                            : nullptr);
@@ -120,6 +123,38 @@ std::uint32_t define_function(Call& call, py::Object* function, Definition& entr
   text.file = code.file();
   text.line = code.line();
   return add(entry, call.code, role, name_hash, text);
+}
+
+// `outer(inner)`, into `buffer`.
+std::string_view name_both(std::string_view outer, std::string_view inner, char* buffer, std::size_t size) {
+  std::size_t used = 0;
+  for (const std::string_view part : {outer, std::string_view("("), inner, std::string_view(")")}) {
+    const std::size_t bytes = std::min(part.size(), size - used);
+    std::memcpy(buffer + used, part.data(), bytes);
+    used += bytes;
+  }
+  return {buffer, used};
+}
+
+// A function that a decorator made: by the name of what it decorates, which functools.wraps gave it, else by
+// both: `wrapper(resize)`.
+std::uint32_t define_wrapped(const Call& call, py::Object* function, py::Object* wrapped, Definition& entry,
+                             OpRole role, std::uint32_t name_hash) {
+  if (function == nullptr) function = py::function_of(call.frame);
+  const CodeText outer(call.code);
+  const CodeText inner(py::api.PyFunction_GetCode(wrapped));
+  const std::string_view outer_name = after_last_dot(outer.name());
+  const Owned own(function != nullptr ? py::api.PyObject_GetAttr(function, names.__qualname__) : nullptr);
+  const Owned its(py::api.PyObject_GetAttr(wrapped, names.__qualname__));
+  py::api.PyErr_Clear();
+  const bool renamed = own && after_last_dot(text_of(own.get())) != outer_name;
+  char name[256], qualified[512];
+  Description text;
+  text.name = renamed ? text_of(own.get()) : name_both(outer_name, text_of(its.get()), name, sizeof name);
+  text.qualified = qualify(renamed ? function : wrapped, qualified, sizeof qualified);
+  text.file = inner.file();
+  text.line = inner.line();
+  return add(entry, py::api.PyFunction_GetCode(wrapped), role, name_hash, text);
 }
 
 std::uint32_t define_type(const Call& call, py::Type* type, Definition& entry, OpRole role,
@@ -146,8 +181,12 @@ std::uint32_t hash_code(py::Object* code) {
 
 bool is_callable_object(py::Object* callable) {
   return callable != nullptr && !py::is_exactly(callable, py::api.PyFunction_Type) &&
-         !py::is_exactly(callable, py::api.PyMethod_Type) &&
-         std::strcmp(py::type_name(py::type_of(callable)), "functools.partial") != 0;
+         !py::is_exactly(callable, py::api.PyMethod_Type) && called_by(callable) == nullptr;
+}
+
+// The class that names a callable object; a class among the callables is called by its own name.
+py::Type* named_type(py::Object* callable) {
+  return py::is_a(callable, py::kType) ? reinterpret_cast<py::Type*>(callable) : py::type_of(callable);
 }
 
 }  // namespace
@@ -155,23 +194,26 @@ bool is_callable_object(py::Object* callable) {
 std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role) {
   // An object is named by its class, everything else by the function that runs.
   const bool by_class = is_callable_object(callable);
-  const void* key = by_class ? static_cast<const void*>(py::type_of(callable)) : call.code;
+  py::Type* const type = by_class ? named_type(callable) : nullptr;
+  py::Object* const wrapped = by_class ? nullptr : wrapped_function(call);
+  py::Object* const code = wrapped != nullptr ? py::api.PyFunction_GetCode(wrapped) : call.code;
+  const void* key = by_class ? static_cast<const void*>(type) : code;
   if (call.info->key == key && call.info->generation == process.generation &&
       call.info->key_definition != 0 && by_id[call.info->key_definition]->role == role) {
     const auto& entry = *by_id[call.info->key_definition];
-    if (!by_class || entry.name_hash == hash_text(py::type_name(py::type_of(callable)))) return entry.id;
+    if (!by_class || entry.name_hash == hash_text(py::type_name(type))) return entry.id;
   }
   if (current_thread() == nullptr) return 0;
-  const std::uint32_t name_hash =
-      by_class ? hash_text(py::type_name(py::type_of(callable))) : hash_code(call.code);
+  const std::uint32_t name_hash = by_class ? hash_text(py::type_name(type)) : hash_code(code);
   Definition* entry = find_entry(key, role, name_hash);
   if (entry == nullptr) return 0;
   std::uint32_t id = entry->id;
-  if (id == 0 && by_class) id = define_type(call, py::type_of(callable), *entry, role, name_hash);
+  if (id == 0 && by_class) id = define_type(call, type, *entry, role, name_hash);
   if (id == 0 && !by_class) {
     py::Object* function =
         callable != nullptr && py::is_exactly(callable, py::api.PyFunction_Type) ? callable : nullptr;
-    id = define_function(call, function, *entry, role, name_hash);
+    id = wrapped != nullptr ? define_wrapped(call, function, wrapped, *entry, role, name_hash)
+                            : define_function(call, function, *entry, role, name_hash);
   }
   if (id != 0) {
     call.info->key = key;

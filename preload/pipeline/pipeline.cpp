@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "pipeline/batch_message.hpp"
 #include "pipeline/callable.hpp"
 #include "pipeline/contexts.hpp"
 #include "pipeline/holders.hpp"
@@ -70,6 +71,8 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
 
 // Takes down which operation it is that runs this frame where `callable` is called.
 void add_known(const Call& call, py::Object* callable, OpRole role, std::uint32_t definition, bool itself) {
+  const bool closure = call.info->closes_over && !itself && role == OpRole::transform;
+  if (closure && py::function_of(call.frame) == nullptr) return;
   KnownOperation known;
   known.code = call.code;
   known.callable = callable;
@@ -79,7 +82,9 @@ void add_known(const Call& call, py::Object* callable, OpRole role, std::uint32_
   known.role = role;
   known.arguments = call.info->arguments;
   known.itself = itself;
+  known.closure = closure;
   known.first = call.info->first;
+  known.first_in_tuple = call.info->first_in_tuple;
   known_operations.add(known);
 }
 
@@ -96,7 +101,8 @@ py::Object* run_callable(Call& call, py::Object* callable, py::Object* first, Op
   // Whether what `callable` runs follows from the code that is called. A method may turn up with another
   // `self`, a partial with another function.
   const bool function = py::is_exactly(callable, py::api.PyFunction_Type);
-  const bool itself = callable == first && py::local_of(call.frame, call.info->first) == first;
+  const bool itself =
+      callable == first && first_argument(call.frame, call.info->first, call.info->first_in_tuple) == first;
   if ((function || itself) && role == OpRole::transform && call.info->runner == Verdict::no)
     add_known(call, callable, role, definition, itself);
   if (items == nullptr) return run_plain(call, first, definition);
@@ -156,6 +162,33 @@ std::uint32_t known_runner(const Call& call, py::Object* first) {
   return known != nullptr ? known->definition : 0;
 }
 
+// Whether __getitem__ is asked for several samples at once: Hugging Face's __getitems__ hands its own all
+// keys, __getitems__ of others each of them. `asked`: the keys, nullptr if none are known.
+bool is_for_several(py::Object* key, py::Object* asked) {
+  if (key == nullptr || py::is_a(key, py::kLong) || py::is_a(key, py::kUnicode) || py::is_a(key, py::kBytes))
+    return false;
+  if (key == asked) return true;
+  const bool known = asked != nullptr && (py::is_a(asked, py::kList) || py::is_a(asked, py::kTuple));
+  if (known && visit_items(asked, [key](py::Object* one) { return one == key; })) return false;
+  if (py::is_a(key, py::kTuple)) return false;  // of one sample, by several numbers
+  return std::strcmp(py::type_name(py::type_of(key)), "slice") == 0 ||
+         py::api._PyType_Lookup(py::type_of(key), names.__len__) != nullptr;
+}
+
+// What a dataset asks a dataset for, itself or one that it wraps: Subset, ConcatDataset.
+py::Object* run_part(Call& call, py::Object* dataset, const SampleContext& around) {
+  py::Object* const key = call.info->arguments > 1 ? local_variable(call, 1) : nullptr;
+  const bool several = (call.info->traits & kGetItems) != 0 || is_for_several(key, around.asked);
+  if (around.batched && !several) return run_sample(call, integer_of(key, -1));
+  SampleContext inner(dataset, callables_of(call, dataset));
+  inner.batched = around.batched;
+  if (key != nullptr) py::api.Py_IncRef(key);
+  const Owned asked(key);
+  inner.asked = key;
+  const ContextScope scope(inner);
+  return call.run();
+}
+
 // A frame directly below a sample, with no runner in between.
 py::Object* run_first_frame(Call& call, py::Object* first, SampleContext& sample) {
   py::Object* const dataset = sample.self;
@@ -173,6 +206,8 @@ py::Object* run_first_frame(Call& call, py::Object* first, SampleContext& sample
   if (first != nullptr && first == dataset && sample.expanded < kMaxExpanded) {
     SampleContext inner(dataset, nullptr);  // a helper method of the dataset: its callees are operations, too
     inner.expanded = static_cast<std::uint8_t>(sample.expanded + 1);
+    inner.batched = sample.batched;
+    inner.asked = sample.asked;
     return run_operation(call, definition, inner);
   }
   const Holder holder{call.info, call.code, first};
@@ -189,14 +224,9 @@ py::Object* run_first_frame(Call& call, py::Object* first, SampleContext& sample
 
 [[gnu::noinline]] py::Object* below_sample(Call& call, SampleContext& context) {
   py::Object* first = first_argument(call);
-  if ((call.info->traits & kGetItem) != 0 && first != nullptr && is_dataset(first)) {
+  if ((call.info->traits & (kGetItem | kGetItems)) != 0 && first != nullptr && is_dataset(first)) {
     keep_datasets_visible(first);
-    if (context.batched)
-      return run_sample(call, integer_of(call.info->arguments > 1 ? local_variable(call, 1) : nullptr, -1));
-    SampleContext inner(first,
-                        callables_of(call, first));  // Subset, ConcatDataset: made by the dataset inside
-    const ContextScope scope(inner);
-    return call.run();
+    return run_part(call, first, context);
   }
   if (py::Object* result = nullptr; context.items != nullptr && run_item(call, context, first, result))
     return result;
@@ -255,12 +285,14 @@ bool is_get_item_of(py::Object* dataset, const Call& call, py::Object* first) {
 
 py::Object* run_samples(Call& call) {
   py::Object* indices = call.info->arguments > 1 ? local_variable(call, 1) : nullptr;
-  const bool sized = indices != nullptr && (py::is_a(indices, py::kList) || py::is_a(indices, py::kTuple));
-  const Span span = enter<Kind::samples>(sized ? py::api.PyObject_Size(indices) : 0);
+  const Span span = enter<Kind::samples>(length_of_list(indices));
   // One dataset call makes the whole batch; items fetched one by one inside it are samples all the same.
   py::Object* const dataset = first_argument(call);
   SampleContext context(dataset, callables_of(call, dataset));
   context.batched = true;
+  if (indices != nullptr) py::api.Py_IncRef(indices);
+  const Owned asked(indices);
+  context.asked = indices;
   py::Object* result = nullptr;
   {
     const ContextScope scope(context);
@@ -268,6 +300,29 @@ py::Object* run_samples(Call& call) {
   }
   leave(span, how_left(result));
   return result;
+}
+
+FetchContext* current_fetch() {
+  Context* const context = python_thread.unbalanced ? nullptr : python_thread.context;
+  const bool is_fetch = context != nullptr && context->kind == Context::Kind::fetch;
+  return is_fetch ? static_cast<FetchContext*>(context) : nullptr;
+}
+
+// What a frame that may make a whole batch is asked for.
+struct Asked {
+  bool one = false;         // for one sample
+  std::uint64_t count = 0;  // for so many; 0: not known
+};
+
+Asked what_is_asked() {
+  const FetchContext* const batch = current_fetch();
+  if (batch == nullptr || !batch->whole || batch->iterable) return {};
+  return {!is_for_several(batch->key, nullptr), length_of_list(batch->key)};
+}
+
+void tell_size(FetchContext& batch, const Asked& asked, py::Object* result) {
+  batch.sized = true;
+  if (!asked.one) point<Kind::whole_batch>(asked.count != 0 ? asked.count : batch_length(result));
 }
 
 [[gnu::noinline]] py::Object* below_fetch(Call& call, FetchContext& context) {
@@ -305,6 +360,7 @@ void keep_datasets_visible(py::Object* dataset) {
 
 py::Object* run_sample(Call& call, std::int64_t index) {
   py::Object* const dataset = first_argument(call);
+  const Asked asked = what_is_asked();
   SampleContext context(dataset, callables_of(call, dataset));
   const Span span = enter<Kind::sample>(index);
   py::Object* result = nullptr;
@@ -319,12 +375,12 @@ py::Object* run_sample(Call& call, std::int64_t index) {
   if (result != nullptr && (call.info->traits & kGenerator) != 0 && py::is_none(result))
     kind = Kind::leave_empty;
   tell_calls_before_end();
+  FetchContext* const batch = span.generation == process.generation ? current_fetch() : nullptr;
+  if (batch != nullptr && batch->whole && kind == Kind::leave) tell_size(*batch, asked, result);
   leave(span, kind);
-  if (span.generation == process.generation && !python_thread.unbalanced &&
-      python_thread.context != nullptr && python_thread.context->kind == Context::Kind::fetch) {
-    auto& batch = static_cast<FetchContext&>(*python_thread.context);
-    batch.sampled = true;
-    batch.samples_end = ticks_now();
+  if (batch != nullptr) {
+    batch->sampled = true;
+    batch->samples_end = ticks_now();
   }
   return result;
 }
@@ -338,7 +394,9 @@ const KnownOperation* find_known(const py::Object* code, const py::Frame* frame,
   const py::Object* const next = expected_item(context);
   const KnownOperation* known =
       next != nullptr ? known_operations.find(code, next, OpRole::transform) : nullptr;
-  const bool is_it = known != nullptr && (!known->itself || py::local_of(frame, known->first) == next);
+  if (known == nullptr) return nullptr;
+  const bool is_it = (!known->itself || first_argument(frame, known->first, known->first_in_tuple) == next) &&
+                     (!known->closure || py::function_of(frame) == next);
   return is_it ? known : nullptr;
 }
 
@@ -347,7 +405,7 @@ const KnownOperation* find_known(const py::Object* code, const py::Frame* frame,
   const Call call{state,   frame,   0,
                   nullptr, nullptr, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))};
   return run_named(known.name, [&] {
-    py::Object* const first = local_variable(call, known.first);
+    py::Object* const first = first_argument(call, known.first, known.first_in_tuple);
     if (known.role == OpRole::loader) return run_loader(call, known.arguments, first, known.definition);
     ++static_cast<ItemsContext&>(context).next_item;
     return run_plain(call, first, known.definition);

@@ -34,11 +34,6 @@ std::uint64_t counter(py::Object* self, py::Object* name) {
   return non_negative(integer_attribute(self, name, 0));
 }
 
-// Where PyTorch counts a batch as consumed: up to 2.5 inside of _process_data, later before it is called.
-// Found out at the first batch that a process consumes, which has always just been received.
-enum class Counted : std::uint8_t { unknown, before, inside };
-constinit Counted consumed_is_counted = Counted::unknown;
-
 // Where a BytesIO stands; 0 for anything else.
 std::uint64_t position_in(py::Object* file) {
   if (file == nullptr || std::string_view(py::type_name(py::type_of(file))) != "_io.BytesIO") return 0;
@@ -178,6 +173,7 @@ py::Object* get_data(Call& call) {
   if (is_batch(result, index, data)) {
     iterator->received_batch = index;
     iterator->received_data = data;
+    iterator->received_part = first_part_of(data);
     const std::uint64_t outstanding = counter(self, names._tasks_outstanding);
     point<Kind::received>(iterator->id, iterator->reset, index, counter(self, names._rcvd_idx),
                           outstanding > 0 ? outstanding - 1 : 0);
@@ -188,18 +184,22 @@ py::Object* get_data(Call& call) {
 
 py::Object* process_data(Call& call) {
   py::Object* self = role_local(call, 0);
-  const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
+  Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
   if (iterator == nullptr) return call.run();
   // Just delivered (in order, or in_order=False), or taken from those that came too early.
+  const py::Object* const data = role_local(call, 1);
   const bool just_received =
-      iterator->received_data != nullptr && iterator->received_data == role_local(call, 1);
+      data != nullptr && (iterator->received_data == data || iterator->received_part == data);
+  const std::uint64_t id = iterator->id;
   const std::uint64_t expected = counter(self, names._rcvd_idx);
-  const std::uint64_t counted = consumed_is_counted == Counted::before && expected > 0 ? 1 : 0;
+  const std::uint64_t counted = iterator->counted == CountsConsumed::before && expected > 0 ? 1 : 0;
   const std::uint64_t batch = just_received ? iterator->received_batch : expected - counted;
-  const Span span = enter<Kind::consume>(iterator->id, iterator->reset, batch);
+  const Span span = enter<Kind::consume>(id, iterator->reset, batch);
   py::Object* result = call.run();
-  if (consumed_is_counted == Counted::unknown && result != nullptr && span.generation == process.generation)
-    consumed_is_counted = counter(self, names._rcvd_idx) > expected ? Counted::inside : Counted::before;
+  if (result != nullptr && span.generation == process.generation && iterator->id == id &&
+      iterator->counted == CountsConsumed::unknown)
+    iterator->counted =
+        counter(self, names._rcvd_idx) > expected ? CountsConsumed::inside : CountsConsumed::before;
   leave(span, how_left(result));
   return result;
 }

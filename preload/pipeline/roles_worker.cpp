@@ -4,6 +4,7 @@
 
 #include "native/methods.hpp"
 #include "native/torch_ops.hpp"
+#include "pipeline/batch_message.hpp"
 #include "pipeline/contexts.hpp"
 #include "pipeline/handlers.hpp"
 #include "pipeline/operation_names.hpp"
@@ -46,6 +47,13 @@ void close_native_collate(const FetchContext& context, Thread* thread) {
   const std::uint32_t definition = definition_of_native(context.collate, context.collate, OpRole::collate);
   const Span span = enter_at<Kind::op>(*thread, context.samples_end, definition);
   leave(span, Kind::leave);
+}
+
+// Samples in what a dataset in C gave for `key`, nullptr: for none.
+std::uint64_t length_of_asked(py::Object* key, py::Object* batch) {
+  if (key == nullptr) return batch_length(batch);
+  const std::uint64_t length = length_of_list(key);
+  return py::is_a(key, py::kLong) ? 1 : length != 0 ? length : batch_length(batch);
 }
 
 // How long a fetch waits for a core: tells sleeping from competing with other programs. Two reads would be
@@ -125,6 +133,11 @@ py::Object* fetch(Call& call) {
   const Owned iterator(plain_attribute(fetcher, names.dataset_iter));
   keep_datasets_visible(dataset.get());
   FetchContext context(dataset.get(), collate.get(), static_cast<bool>(iterator));
+  py::Object* const key = iterator ? nullptr : role_local(call, 1);
+  if (key != nullptr) py::api.Py_IncRef(key);
+  const Owned asked(key);
+  context.key = key;
+  context.whole = integer_attribute(fetcher, names.auto_collation, 1) == 0;
   py::Object* result = nullptr;
   {
     const ContextScope scope(context);
@@ -132,7 +145,11 @@ py::Object* fetch(Call& call) {
     const Setting known(role.batch_known, false);
     result = call.run();
   }
-  if (result != nullptr) close_native_collate(context, current_thread());
+  if (result != nullptr) {
+    close_native_collate(context, current_thread());
+    // Nothing of Python made it.
+    if (context.whole && !context.sized) point<Kind::whole_batch>(length_of_asked(key, result));
+  }
   if (span.generation == process.generation) {
     if (core_wait.measures()) point<Kind::process_cpu>(process_cpu_ns());
     core_wait.end();

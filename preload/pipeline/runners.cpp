@@ -1,5 +1,7 @@
 #include "pipeline/runners.hpp"
 
+#include <string_view>
+
 #include "pipeline/callable.hpp"
 #include "pipeline/items.hpp"
 #include "pipeline/native_callables.hpp"
@@ -29,18 +31,91 @@ py::Object* modules_of(py::Object* object) {
   return modules && py::is_a(modules.get(), py::kDict) ? modules.get() : nullptr;
 }
 
-// The container behind an attribute of `self`. Borrowed: `self` keeps it.
-py::Object* container_of(py::Object* self, py::Object* name) {
-  const Owned value(plain_attribute(self, name));
-  py::Object* found = value.get();
-  if (found == nullptr) {  // modules keep submodules apart from attributes
-    py::Object* modules = modules_of(self);
-    found = modules != nullptr ? py::api.PyDict_GetItem(modules, name) : nullptr;
-    if (found == nullptr) return nullptr;
+bool is_sequence(py::Object* object) { return py::is_a(object, py::kList) || py::is_a(object, py::kTuple); }
+
+// What a runner does with the callables that are its own: code that names one of these calls them in turn.
+constexpr std::string_view kGoesThroughDict[] = {"items", "values"};
+constexpr std::string_view kGoesThroughModules[] = {"children", "named_children"};
+
+template <std::size_t N>
+bool names_one_of(py::Object* attributes, const std::string_view (&list)[N]) {
+  const py::Ssize size = py::api.PyTuple_Size(attributes);
+  for (py::Ssize i = 0; i < size; ++i)
+    for (const std::string_view name : list)
+      if (text_of(py::api.PyTuple_GetItem(attributes, i)) == name) return true;
+  return false;
+}
+
+// The attribute in which an object of a class of Python's keeps the list of callables that it gives one after
+// the other: what the class's __iter__ reads, or the
+// __getitem__ that it calls. nullptr: there is none. Owned by that method.
+py::Object* inner_attribute(py::Object* object) {
+  if (py::api._PyType_Lookup(py::type_of(object), names.__iter__) == nullptr) return nullptr;
+  for (py::Object* method : {names.__iter__, names.__getitem__}) {
+    py::Object* const function = py::api._PyType_Lookup(py::type_of(object), method);
+    if (function == nullptr || !py::is_exactly(function, py::api.PyFunction_Type)) continue;
+    const Owned read(py::api.PyObject_GetAttr(py::api.PyFunction_GetCode(function), names.co_names));
+    const py::Ssize size = read ? py::api.PyTuple_Size(read.get()) : 0;
+    for (py::Ssize i = 0; i < size; ++i) {
+      py::Object* const name = py::api.PyTuple_GetItem(read.get(), i);
+      const Owned value(plain_attribute(object, name));
+      if (value && is_sequence(value.get()) && holds_callables(value.get())) return name;
+    }
   }
-  if (py::is_a(found, py::kList) || py::is_a(found, py::kTuple)) return found;
-  if (name == names._modules && py::is_a(found, py::kDict)) return found;
-  return modules_of(found);
+  return nullptr;
+}
+
+// New reference; nullptr if absent.
+py::Object* attribute_of(py::Object* self, py::Object* name) {
+  if (py::Object* const value = plain_attribute(self, name)) return value;
+  py::Object* const modules = modules_of(self);  // modules keep submodules apart from attributes
+  py::Object* const module = modules != nullptr ? py::api.PyDict_GetItem(modules, name) : nullptr;
+  if (module != nullptr) py::api.Py_IncRef(module);
+  return module;
+}
+
+// The container behind the attribute of `self` that decide() found. Borrowed: `self` keeps it.
+py::Object* container_of(const CodeInfo& info, py::Object* self) {
+  const Owned value(attribute_of(self, info.attribute));
+  py::Object* const found = value.get();
+  if (found == nullptr) return nullptr;
+  if (info.inner_attribute != nullptr && !is_sequence(found)) {
+    const Owned inner(plain_attribute(found, info.inner_attribute));
+    return inner && is_sequence(inner.get()) ? inner.get() : nullptr;
+  }
+  return is_sequence(found) || py::is_a(found, py::kDict) ? found : modules_of(found);
+}
+
+enum class Found : std::uint8_t { nothing, empty, callables };
+
+// Whether `self` keeps in an attribute of this name what code that uses `attributes` calls in turn.
+Found look_at(CodeInfo& info, py::Object* self, py::Object* name, py::Object* attributes) {
+  const Owned held(attribute_of(self, name));
+  py::Object* const value = held.get();
+  if (value == nullptr || py::is_none(value)) return Found::nothing;
+  if (py::is_a(value, py::kDict) && name != names._modules && !names_one_of(attributes, kGoesThroughDict))
+    return Found::nothing;
+  info.attribute = name;
+  info.inner_attribute = nullptr;
+  py::Object* items = container_of(info, self);
+  if (items == nullptr) {
+    py::Object* const inner = py::api.PyCallable_Check(value) == 0 ? inner_attribute(value) : nullptr;
+    if (inner == nullptr) return Found::nothing;
+    py::api.Py_IncRef(inner);  // the class may go before the code does; never given back
+    info.inner_attribute = inner;
+    items = container_of(info, self);
+  }
+  return items != nullptr && holds_callables(items) ? Found::callables : Found::empty;
+}
+
+// `for module in self`, or over its children: nothing of `self` is named, the modules are what is looped
+// over.
+bool goes_through_modules(py::Object* code, py::Object* self, py::Object* attributes) {
+  const Owned name(py::api.PyObject_GetAttr(code, names.co_name));
+  const bool unnamed = py::api.PyTuple_Size(attributes) == 0 && name && text_of(name.get()) == "forward";
+  if (!unnamed && !names_one_of(attributes, kGoesThroughModules)) return false;
+  py::Object* const modules = modules_of(self);
+  return modules != nullptr && holds_callables(modules);
 }
 
 void decide(CodeInfo& info, py::Object* code, py::Object* self) {
@@ -48,18 +123,14 @@ void decide(CodeInfo& info, py::Object* code, py::Object* self) {
   const py::Ssize size = attributes ? py::api.PyTuple_Size(attributes.get()) : 0;
   bool promising = false;
   for (py::Ssize i = 0; i < size; ++i) {
-    py::Object* name = py::api.PyTuple_GetItem(attributes.get(), i);
-    py::Object* items = container_of(self, name);
-    promising = promising || items != nullptr;
-    if (items == nullptr || !holds_callables(items)) continue;
-    info.attribute = name;
+    const Found found = look_at(info, self, py::api.PyTuple_GetItem(attributes.get(), i), attributes.get());
+    promising = promising || found == Found::empty;
+    if (found != Found::callables) continue;
     info.runner = Verdict::yes;
     return;
   }
-  // `for module in self`: nothing is named, the modules are what is looped over.
-  const Owned name(py::api.PyObject_GetAttr(code, names.co_name));
-  py::Object* modules = size == 0 && name && text_of(name.get()) == "forward" ? modules_of(self) : nullptr;
-  if (modules != nullptr && holds_callables(modules)) {
+  info.inner_attribute = nullptr;
+  if (attributes && goes_through_modules(code, self, attributes.get())) {
     info.attribute = names._modules;
     info.runner = Verdict::yes;
   } else if (!promising || ++info.tries >= kTries) {
@@ -85,7 +156,7 @@ py::Object* callables_for(CodeInfo& info, py::Object* code, py::Object* self) {
   if (info.runner == Verdict::no) return nullptr;
   if (info.runner == Verdict::open) decide(info, code, self);
   if (info.runner != Verdict::yes) return nullptr;
-  py::Object* items = container_of(self, info.attribute);
+  py::Object* items = container_of(info, self);
   if (items == nullptr) return nullptr;
   const std::uint64_t print = fingerprint(items);
   if (print != 0 && print == info.callables_print) return items;

@@ -1,5 +1,6 @@
-// Compose-style runners, found by rule: code that reads an attribute of its `self` which holds a list,
-// tuple or ModuleList of callables. What it calls of these are the operations.
+// Compose-style runners, found by rule: code that reads an attribute of its `self` which holds callables in a
+// list, tuple, ModuleList or another sequence, or in a dict that it goes through. What it calls of these are
+// the operations.
 #pragma once
 
 #include "pipeline/contexts.hpp"

@@ -14,6 +14,12 @@ py::Object* local_variable(const Call& call, int index) {
   return content.get();  // the cell keeps it alive
 }
 
+py::Object* first_of(py::Object* arguments) {
+  const bool any =
+      arguments != nullptr && py::is_a(arguments, py::kTuple) && py::api.PyTuple_Size(arguments) > 0;
+  return any ? py::api.PyTuple_GetItem(arguments, 0) : nullptr;
+}
+
 void replace_local(const Call& call, int index, py::Object* value) {
   py::Object* old = py::local_of(call.frame, index);
   if (py::is_exactly(old, py::api.PyCell_Type))

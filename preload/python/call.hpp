@@ -32,8 +32,23 @@ py::Object* local_variable(const Call& call, int index);
 // Replaces a local variable that is bound, before the frame is evaluated.
 void replace_local(const Call& call, int index, py::Object* value);
 
-// The frame's first argument (`self` of methods); nullptr if it has none.
-inline py::Object* first_argument(const Call& call) { return local_variable(call, call.info->first); }
+// The first of *args; nullptr: there is none.
+py::Object* first_of(py::Object* arguments);
+
+// The frame's first argument (`self` of methods), by CodeInfo's `first` and `first_in_tuple`; nullptr if it
+// has none.
+inline py::Object* first_argument(const Call& call, int first, bool in_tuple) {
+  py::Object* const value = local_variable(call, first);
+  return in_tuple ? first_of(value) : value;
+}
+inline py::Object* first_argument(const Call& call) {
+  return first_argument(call, call.info->first, call.info->first_in_tuple);
+}
+// The same for an argument that is in no cell.
+inline py::Object* first_argument(const py::Frame* frame, int first, bool in_tuple) {
+  py::Object* const value = py::local_of(frame, first);
+  return in_tuple ? first_of(value) : value;
+}
 
 // The n-th local of role->locals; nullptr if absent or unbound.
 inline py::Object* role_local(const Call& call, int n) { return local_variable(call, call.info->local[n]); }

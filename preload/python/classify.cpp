@@ -27,6 +27,25 @@ const Role* find_role(std::string_view function, std::string_view file) {
   return nullptr;
 }
 
+std::int16_t index_in(py::Object* tuple, std::string_view name) {
+  const py::Ssize size = py::api.PyTuple_Size(tuple);
+  for (py::Ssize i = 0; i < size && i < 32767; ++i)
+    if (text_of(py::api.PyTuple_GetItem(tuple, i)) == name) return static_cast<std::int16_t>(i);
+  return -1;
+}
+
+const Role* find_role_of_copy(py::Object* code, std::string_view function) {
+  const Owned used(py::api.PyObject_GetAttr(code, names.co_names));
+  if (!used) return nullptr;
+  for (const auto& role : known_roles) {
+    bool is_copy = role.marks[0] != nullptr && function == role.function;
+    for (const char* mark : role.marks)
+      is_copy = is_copy && (mark == nullptr || index_in(used.get(), mark) >= 0);
+    if (is_copy) return &role;
+  }
+  return nullptr;
+}
+
 // CodeInfos are of one size and come and go with their code objects: a free list over a fixed arena.
 constexpr std::size_t kMaxInfos = 16 * 1024;
 union Cell {
@@ -154,13 +173,6 @@ std::uint8_t traits_of(std::string_view name, std::string_view file, std::int64_
   return traits;
 }
 
-std::int16_t index_in(py::Object* tuple, std::string_view name) {
-  const py::Ssize size = py::api.PyTuple_Size(tuple);
-  for (py::Ssize i = 0; i < size && i < 32767; ++i)
-    if (text_of(py::api.PyTuple_GetItem(tuple, i)) == name) return static_cast<std::int16_t>(i);
-  return -1;
-}
-
 // Where a variable is when the evaluator is called. Up to 3.10 an argument that is also a cell has been moved
 // behind the locals by then; -1 if there is no such variable.
 std::int16_t place_of(py::Object* code, py::Object* variables, std::string_view name) {
@@ -177,6 +189,17 @@ std::int64_t code_integer(py::Object* code, py::Object* name) {
   return integer_of(value.get(), 0);
 }
 
+py::Ssize size_of(py::Object* code, py::Object* name) {
+  const Owned variables(py::api.PyObject_GetAttr(code, name));
+  return variables ? py::api.PyTuple_Size(variables.get()) : 0;
+}
+
+void find_closed_over(CodeInfo& info, py::Object* code, py::Object* variables) {
+  info.closes_over = size_of(code, names.co_freevars) > 0;
+  const py::Ssize before = py::api.PyTuple_Size(variables) + size_of(code, names.co_cellvars);
+  if (info.closes_over && before < 32767) info.closed_over = static_cast<std::int16_t>(before);
+}
+
 void fill(CodeInfo& info, py::Object* code, const Role* role, std::string_view name, std::string_view file) {
   const std::int64_t flags = code_integer(code, names.co_flags);
   const std::int64_t arguments = code_integer(code, names.co_argcount);
@@ -185,8 +208,14 @@ void fill(CodeInfo& info, py::Object* code, const Role* role, std::string_view n
   info.traits = traits_of(name, file, flags);
   const Owned variables(py::api.PyObject_GetAttr(code, names.co_varnames));
   if (!variables) return;
-  if (arguments > 0)
-    info.first = place_of(code, variables.get(), text_of(py::api.PyTuple_GetItem(variables.get(), 0)));
+  constexpr std::int64_t kVarArguments = 4;  // CO_VARARGS
+  info.takes_any = (flags & kVarArguments) != 0;
+  info.first_in_tuple = arguments == 0 && info.takes_any;
+  // *args stands behind the arguments that have names.
+  const py::Ssize place = info.first_in_tuple ? code_integer(code, names.co_kwonlyargcount) : 0;
+  if (arguments > 0 || info.first_in_tuple)
+    info.first = place_of(code, variables.get(), text_of(py::api.PyTuple_GetItem(variables.get(), place)));
+  find_closed_over(info, code, variables.get());
   if (info.first < 0) info.runner = info.holder = Verdict::no;
   if (role == nullptr) return;
   for (int i = 0; i < 3; ++i)
@@ -212,6 +241,7 @@ void* classify(py::Object* code) {
   if (!may_have_role(text)) return kPlain;
   const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
   const Role* role = file ? find_role(text, text_of(file.get())) : nullptr;
+  if (role == nullptr) role = find_role_of_copy(code, text);
   CodeInfo* info = role != nullptr ? describe_with(code, role) : nullptr;
   return info != nullptr ? info : kPlain;
 }

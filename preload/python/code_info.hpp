@@ -10,12 +10,15 @@ namespace lotus {
 struct Call;
 using Handler = py::Object* (*)(Call&);
 
-// A row of the role table: a function of PyTorch or of the standard library with a role of its own.
+// A row of the role table: a function of PyTorch or of the standard library with a role of its own. Other
+// libraries have copies of PyTorch's loader, or subclasses with functions of their own in place of its: a
+// function of the row's name in another file that uses all of `marks` does the same.
 struct Role {
   const char* file;      // end of co_filename
   const char* function;  // co_name
   Handler handler;
-  const char* locals[3];  // local variables that the handler reads, by name
+  const char* locals[3];      // local variables that the handler reads, by name
+  const char* marks[3] = {};  // attributes and globals that a copy uses, too; none: there are no copies
 };
 
 enum class Verdict : std::uint8_t { open, no, yes };
@@ -33,16 +36,21 @@ constexpr int kMaxHeld = 2;  // callables that one function calls for its `self`
 
 struct CodeInfo {
   const Role* role = nullptr;
-  py::Object* attribute = nullptr;       // runner: the attribute that holds its callables (owned by the code)
-  std::uint64_t callables_print = 0;     // … and what it held last, see fingerprint()
-  const void* key = nullptr;             // last callable or type seen with this code, and …
-  std::uint32_t key_definition = 0;      // … its op definition
-  std::uint32_t generation = 0;          // of key_definition
-  std::uint32_t code_definition = 0;     // definition `code`, of …
-  std::uint32_t code_generation = 0;     // … this generation
-  std::int16_t local[3] = {-1, -1, -1};  // indices of role->locals
-  std::int16_t first = -1;               // index of the first argument, -1 if there is none
-  std::uint8_t arguments = 0;            // co_argcount, at most 255
+  py::Object* attribute = nullptr;  // runner: the attribute that holds its callables (owned by the code)
+  py::Object* inner_attribute = nullptr;  // … of the object in that attribute which keeps them; else nullptr
+  std::uint64_t callables_print = 0;      // … and what it held last, see fingerprint()
+  const void* key = nullptr;              // last callable or type seen with this code, and …
+  std::uint32_t key_definition = 0;       // … its op definition
+  std::uint32_t generation = 0;           // of key_definition
+  std::uint32_t code_definition = 0;      // definition `code`, of …
+  std::uint32_t code_generation = 0;      // … this generation
+  std::int16_t local[3] = {-1, -1, -1};   // indices of role->locals
+  std::int16_t first = -1;                // index of the first argument, -1 if there is none; …
+  bool first_in_tuple = false;            // … it is the first of *args, which has this index
+  bool takes_any = false;                 // it has *args
+  bool closes_over = false;               // functions with this code differ in what they close over, …
+  std::int16_t closed_over = -1;          // … index of the first of these cells, up to 3.10
+  std::uint8_t arguments = 0;             // co_argcount, at most 255
   std::uint8_t traits = 0;
   std::uint8_t tries = 0;  // looks at runner candidates whose list was still empty
   Verdict runner = Verdict::open;

@@ -16,13 +16,13 @@ namespace {
 // Offsets: struct _frame (3.9, 3.10), struct _PyInterpreterFrame (from 3.11) of each version's headers.
 // In 3.14 both slots are _PyStackRef: the two low bits are a tag.
 constexpr Layout kLayouts[] = {
-    // minor, code, locals, mask, cells made before, code extra, hooked stack, function version
-    {9, 32, 360, ~std::uintptr_t{0}, true, 144, 0, 0},
-    {10, 32, 352, ~std::uintptr_t{0}, true, 144, 0, 0},
-    {11, 32, 72, ~std::uintptr_t{0}, false, 176, 512 * 1024, 128},
-    {12, 0, 72, ~std::uintptr_t{0}, false, 184, 128 * 1024, 0},
-    {13, 0, 72, ~std::uintptr_t{0}, false, 192, 512 * 1024, 0},
-    {14, 0, 80, ~std::uintptr_t{3}, false, 200, 512 * 1024, 0},
+    // minor, code, locals, function, mask, cells made before, code extra, hooked stack, function version
+    {9, 32, 360, -1, ~std::uintptr_t{0}, true, 144, 0, 0},
+    {10, 32, 352, -1, ~std::uintptr_t{0}, true, 144, 0, 0},
+    {11, 32, 72, 0, ~std::uintptr_t{0}, false, 176, 512 * 1024, 128},
+    {12, 0, 72, 16, ~std::uintptr_t{0}, false, 184, 128 * 1024, 0},
+    {13, 0, 72, 16, ~std::uintptr_t{0}, false, 192, 512 * 1024, 0},
+    {14, 0, 80, 16, ~std::uintptr_t{3}, false, 200, 512 * 1024, 0},
 };
 
 template <class Target>

@@ -68,6 +68,7 @@ using Ssize = std::ptrdiff_t;
   F(Object*, PyCell_Get, nullptr, (Object*))                                                       \
   F(int, PyCell_Set, nullptr, (Object*, Object*))                                                  \
   F(Object*, PyFunction_GetCode, nullptr, (Object*))                                               \
+  F(Object*, PyFunction_GetClosure, nullptr, (Object*))                                            \
   F(Object*, PyMethod_Function, nullptr, (Object*))                                                \
   F(Object*, PyMethod_Self, nullptr, (Object*))                                                    \
   F(Object*, PyImport_GetModuleDict, nullptr, ())                                                  \
@@ -97,12 +98,13 @@ struct Api {
 
 // What differs between versions and is not reachable by a function.
 struct Layout {
-  int minor;                    // of Python 3
-  std::ptrdiff_t frame_code;    // code object of a frame, possibly tagged
-  std::ptrdiff_t frame_locals;  // first local variable of a frame, possibly tagged
-  std::uintptr_t pointer_mask;  // takes the tag off
-  bool cells_are_made_before;   // arguments that are cells are moved before the evaluator is called
-  std::ptrdiff_t code_extra;    // of a code object: its array of extra values
+  int minor;                      // of Python 3
+  std::ptrdiff_t frame_code;      // code object of a frame, possibly tagged
+  std::ptrdiff_t frame_locals;    // first local variable of a frame, possibly tagged
+  std::ptrdiff_t frame_function;  // function object of a frame, possibly tagged; -1: it has none
+  std::uintptr_t pointer_mask;    // takes the tag off
+  bool cells_are_made_before;     // arguments that are cells are moved before the evaluator is called
+  std::ptrdiff_t code_extra;      // of a code object: its array of extra values
   std::uintptr_t
       hooked_stack;  // bytes of C stack that hooked calls may use, 0: no limit; see evaluate_deep()
   std::ptrdiff_t function_version;  // of a function object, where keep_visible() is needed; else 0
@@ -191,6 +193,14 @@ inline Object* local_of(const Frame* frame, int index) {
   const auto* locals =
       reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) + layout->frame_locals);
   return reinterpret_cast<Object*>(locals[index] & layout->pointer_mask);
+}
+
+// The function object whose call the frame is; nullptr: not known.
+inline Object* function_of(const Frame* frame) {
+  if (layout->frame_function < 0) return nullptr;
+  const auto bits =
+      *reinterpret_cast<const std::uintptr_t*>(reinterpret_cast<const char*>(frame) + layout->frame_function);
+  return reinterpret_cast<Object*>(bits & layout->pointer_mask);
 }
 
 // Puts a value in the place of a local that is bound, in a frame that does not run yet.

@@ -203,6 +203,11 @@ CodeInfo* info_of(py::Object* code) {
   return static_cast<CodeInfo*>(extra);
 }
 
+bool has_role(py::Object* code) {
+  const void* extra = extra_of(code);
+  return extra != nullptr && extra != kPlain && static_cast<const CodeInfo*>(extra)->role != nullptr;
+}
+
 const char* install_evaluator(std::span<const Role> roles) {
   if (!intern_names()) return "out of memory";
   py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();

@@ -39,6 +39,9 @@ py::Object* evaluate_unhooked(py::ThreadState* state, py::Frame* frame, int thro
 // In a forked child, which goes on below evaluate_unhooked() if its parent was there.
 void take_evaluator_back();
 
+// Whether a code object was met before and is a row of the role table.
+bool has_role(py::Object* code);
+
 // The info of a code object, made if need be; nullptr when there is no room for one more.
 CodeInfo* info_of(py::Object* code);
 

@@ -11,12 +11,14 @@ namespace lotus {
 // Names that are looked up often, as interned strings.
 // clang-format off
 #define LOTUS_NAMES(N) \
-  N(co_name) N(co_filename) N(co_flags) N(co_names) N(co_varnames) N(co_cellvars) N(co_argcount) \
-  N(co_firstlineno) N(co_qualname) N(__call__) N(__getitem__) N(__qualname__) N(__name__) \
-  N(__module__) N(__mro__) N(fget) N(forward) N(func) N(loader) N(dataset) N(datasets) N(collate_fn) \
-  N(dataset_iter) N(_modules) N(_rcvd_idx) N(_send_idx) N(_tasks_outstanding) N(_num_yielded) \
-  N(_workers) N(_popen) N(pid) N(_worker_result_queue) N(num_workers) N(prefetch_factor) \
-  N(batch_size) N(pin_memory) N(persistent_workers) N(in_order) N(sampler) N(batch_sampler) \
+  N(co_name) N(co_filename) N(co_flags) N(co_names) N(co_varnames) N(co_cellvars) N(co_freevars) \
+  N(co_argcount) N(co_firstlineno) N(co_qualname) N(__call__) N(__init__) N(__len__) N(__iter__) \
+  N(__getitem__) N(__qualname__) N(__name__) N(__module__) N(__mro__) N(fget) N(forward) N(func) N(loader) \
+  N(dataset) N(datasets) N(collate_fn) N(dataset_iter) N(_modules) N(_rcvd_idx) N(_send_idx) \
+  N(_tasks_outstanding) N(_num_yielded) N(_workers) N(_popen) N(pid) N(_worker_result_queue) \
+  N(num_workers) N(prefetch_factor) N(batch_size) N(pin_memory) N(persistent_workers) N(in_order) \
+  N(sampler) N(batch_sampler) N(co_code) N(f_lasti) N(opmap) N(co_kwonlyargcount) N(auto_collation) \
+  N(shape) N(__torch_function__) N(__wrapped__) N(DisableTorchFunction) N(__enter__) N(__exit__) \
   N(_current_process) N(_inheriting) N(load)
 // clang-format on
 struct Names {

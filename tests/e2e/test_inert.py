@@ -72,12 +72,24 @@ def test_test_runner(tracer, tmp_path):
     assert list(traced_in.iterdir()) == tracer.left() == []
 
 
-def test_importing_torch_alone_makes_no_trace(tracer):
+NO_BATCH = ["lotus: no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies"]
+PARENT = "import subprocess, sys, torch; subprocess.run(sys.argv[1:], check=True)"
+
+
+def test_importing_torch_alone_makes_no_trace_and_says_so(tracer):
     command = [harness.PYTHON, "-c", "import torch; print(torch.ones(3).sum())"]
     bare = harness.run(command)
     traced = harness.run(command, cwd=tracer.directory, **tracer.environment())
-    assert (bare.code, bare.stdout, bare.stderr) == (traced.code, traced.stdout, traced.stderr)
+    assert bare.visible == traced.visible
+    assert traced.lotus_lines == NO_BATCH
     assert list(tracer.directory.iterdir()) == tracer.left() == []
+
+
+def test_what_others_do_is_not_told(tracer):
+    """A launcher sees no batch itself; the program that it starts says where the trace goes."""
+    program = harness.program("batched_rows", "rows")
+    outcome, trace = tracer.trace([harness.PYTHON, "-c", PARENT, *program])
+    assert outcome.code == 0 and outcome.lotus_lines == [f"lotus: tracing to {trace.path}"]
 
 
 def test_off_by_environment(tracer, photos):

@@ -1,4 +1,7 @@
 """Every CPython on the machine, with a stand-in for PyTorch and a pipeline in pure Python."""
+import json
+import re
+
 import pytest
 
 import checks
@@ -78,3 +81,36 @@ def test_deep_recursion(python, tracer):
     bare = harness.run(command, PYTHONPATH=harness.FAKE_TORCH)
     traced, _ = tracer.run(command, PYTHONPATH=harness.FAKE_TORCH)
     assert traced.visible == bare.visible and bare.code == 0
+
+
+@pytest.mark.parametrize("program, options", [("held", ["index"]), ("held", ["items"]), ("decorated", ["list"]),
+                                              ("decorated", ["called"]), ("other_callables", [])])
+@pytest.mark.parametrize("python", sorted(SUPPORTED))
+def test_operations_found_by_rule(python, program, options, tracer):
+    """Where a frame keeps its arguments, its function and what that closes over differs."""
+    command = harness.program(program, *options, python=SUPPORTED[python])
+    outcome, trace = tracer.trace(command, PYTHONPATH=harness.FAKE_TORCH)
+    assert outcome.code == 0, outcome.stderr
+    told = json.loads(outcome.stdout)
+    calls = dict(zip(("First", "Second"), zip(*told))) if program == "held" else told
+    for name, op in trace.ops().items():
+        name = re.sub(r".*\((.*)\)", r"\1", name)  # wrapper(function)
+        if name in calls:
+            seconds = calls.pop(name)
+            assert op["count"] == len(seconds), name
+            assert sum(seconds) <= op["total_s"], name
+            checks.agree(op["total_s"] <= sum(seconds) + len(seconds) * 1e-3, name)
+    assert set(calls) <= ({"Record"} if minor_of(python) >= 12 else set())
+
+
+@pytest.mark.parametrize("python", sorted(SUPPORTED))
+def test_names_of_loaders(python, tracer):
+    """Instructions differ, and so does where a frame says it is."""
+    outcome, trace = tracer.trace(harness.program("named_loaders", python=SUPPORTED[python]),
+                                  PYTHONPATH=harness.FAKE_TORCH)
+    told = json.loads(outcome.stdout)
+    assert [[one["variable"], one["line"], one["epoch_batches"]] for one in trace.report["loaders"]] == told
+
+
+def minor_of(python):
+    return int(python.split(".")[1])

@@ -58,6 +58,7 @@ void RankCollector::on_batch(const Batch& batch) {
   if (batch.consumed == kUnknown) return;
   ++finding->batches;
   finding->samples += batch.samples;
+  unsized_ = unsized_ || batch.unsized;
 }
 
 void RankCollector::end() {
@@ -72,7 +73,11 @@ void RankCollector::end() {
 }
 
 RankFindings RankCollector::take() {
-  for (auto& [number, finding] : ranks_) findings_.ranks.push_back(std::move(finding));
+  if (unsized_) findings_.unit = "batches";
+  for (auto& [number, finding] : ranks_) {
+    if (unsized_) finding.samples = finding.batches;
+    findings_.ranks.push_back(std::move(finding));
+  }
   ranks_.clear();
   by_process_.clear();
   return std::move(findings_);

@@ -29,6 +29,7 @@ class RankCollector : public Visitor {
   std::int64_t ns(std::uint64_t start, std::uint64_t end) const { return trace_->clock.between(start, end); }
 
   const Trace* trace_ = nullptr;
+  bool unsized_ = false;  // how many samples a batch has is not known
   RankFindings findings_;
   std::map<std::uint64_t, RankFinding> ranks_;
   std::unordered_map<const Process*, RankFinding*> by_process_;

@@ -32,7 +32,8 @@ struct RankFinding {
   std::string host;
   std::set<std::uint32_t> training;  // pids
   std::set<const Process*> workers;
-  std::uint64_t batches = 0, samples = 0;  // that training got
+  std::uint64_t batches = 0,
+                samples = 0;  // that training got; samples: batches where their size is not known
   Durations fetch, wait, step;
   double next = 0;        // inside __next__
   double next_later = 0;  // the same without the first of each epoch, which waits for workers to start

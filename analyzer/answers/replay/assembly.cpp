@@ -47,6 +47,7 @@ class Assembly {
   Recording& recording_;
   std::vector<double> dispatch_, between_, handover_;
   double own_ = 0;  // of all epochs
+  bool unsized_ = false;
 };
 
 std::uint32_t worker_of(const RawBatch& raw) {
@@ -62,6 +63,7 @@ void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   const auto seen = static_cast<double>(std::max<std::uint64_t>(1, raw.seen));
   achieved.images += raw.images * (1 + static_cast<double>(raw.unseen) / seen);
   recording_.unseen += raw.unseen;
+  unsized_ = unsized_ || raw.unsized;
   const auto loop = static_cast<double>(trace_.clock.duration_ns(raw.iteration.ticks()));
   achieved.time += ns(begun, raw.iteration.first) + loop;
   achieved.loop += loop;
@@ -248,6 +250,10 @@ std::vector<double> slowness_of(const Recording& recording) {
 void Assembly::finish() {
   const auto count = static_cast<double>(std::max<std::uint64_t>(1, recording_.batches));
   recording_.overheads = {median(dispatch_), median(between_), own_ / count, median(handover_)};
+  if (unsized_) {
+    recording_.unit = "batches";
+    recording_.achieved.images = static_cast<double>(recording_.batches);
+  }
   recording_.transfer_known = loader_.workers > 0;
   fill_unknown(recording_);
   recording_.slowness = slowness_of(recording_);

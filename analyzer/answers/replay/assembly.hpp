@@ -33,6 +33,7 @@ struct RawEpoch {
   double images = 0, next = 0, get = 0,
          finish = 0;  // sums over the seen batches; ns; get: inside of __next__
   bool finished = false, kept = true;
+  bool unsized = false;                // how many samples a batch has is not known
   bool iterable = false;               // a fetch found that its iterator had ended
   std::uint64_t first_got = kUnknown;  // the end of the first __next__ that gave a batch
 };

@@ -219,6 +219,7 @@ void Recorder::on_batch(const Batch& batch) {
   if (batch.consumed != kUnknown) {
     ++(batch.fetched == Fetched::unknown ? epoch.unseen : epoch.seen);
     epoch.images += static_cast<double>(batch.samples);
+    epoch.unsized = epoch.unsized || batch.unsized;
   }
   epoch.made += batch.fetched == Fetched::made ? 1 : 0;
   if (RawBatch* const row = batch_of(epoch, batch.key.batch)) row->batch = batch;

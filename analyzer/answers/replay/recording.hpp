@@ -104,7 +104,7 @@ struct Recording {
   std::string file;
   std::uint32_t pid = 0;         // of the training process
   std::string torch;             // its version
-  std::string unit = "samples";  // what its loaders give: Catalog::sample_unit()
+  std::string unit = "samples";  // Catalog::sample_unit(); `batches` where their sizes are not known
   Loader loader;
   double cores = 0;       // of the machine; 0: not known
   bool iterable = false;  // a dataset that is iterated: its workers' samples end

@@ -101,6 +101,10 @@ void FindingsCollector::on_span(const Span& span) {
       return on_op(span);
     case Kind::sample:
       return on_sample(span);
+    case Kind::samples:
+      if (span.ended == Ended::returned && !span.data.has_inner)
+        findings_.samples += field<Kind::samples, "count">(span.data);
+      return;
     case Kind::fetch:
       return on_fetch(span);
     case Kind::next:
@@ -142,8 +146,15 @@ void FindingsCollector::on_sample(const Span& span) {
   const bool outermost = span.data.sample == static_cast<std::int32_t>(span.depth);
   if (!outermost || span.ended == Ended::empty || span.ended == Ended::lost) return;
   const std::int64_t took = ns(span);
+  if (span.data.whole_batch != kUnknown) return note_whole_batch(span.data.whole_batch);
   findings_.sample.add(took);
+  ++findings_.samples;
   if (slow_.takes(took, span.is_workers_first())) keep_slow(span, took);
+}
+
+void FindingsCollector::note_whole_batch(std::uint64_t size) {
+  findings_.samples += size;
+  findings_.unsized = findings_.unsized || size == 0;
 }
 
 void FindingsCollector::keep_slow(const Span& span, std::int64_t took) {
@@ -158,6 +169,7 @@ void FindingsCollector::on_fetch(const Span& span) {
   const Fetched fetched = span.fetched();
   if (span.ended == Ended::lost) return;
   findings_.fetch_time += static_cast<double>(ns(span));
+  if (span.data.whole_batch != kUnknown) note_whole_batch(span.data.whole_batch);
   if (fetched == Fetched::empty) return;
   if (fetched == Fetched::failed) {
     ++findings_.failed_batches;
@@ -206,6 +218,9 @@ void FindingsCollector::add_to_epochs(const Span& fetch, double took, bool first
 void FindingsCollector::on_next(const Span& span) {
   Loop& loop = loops_[iteration_of(span)];
   loop.next += static_cast<double>(ns(span));
+  loop.batches += span.ended == Ended::returned ? 1 : 0;
+  if (span.ended == Ended::empty && loop.batches > 0)
+    loader_of(*span.stream.process, field<Kind::next, "iterator">(span.data)).epoch_batches = loop.batches;
   const auto step = loop.add(span);
   if (!step) return;
   findings_.train_step.add(ns(*step));

@@ -49,6 +49,7 @@ class FindingsCollector : public Visitor {
  private:
   struct Loop : Iteration {
     double next = 0;  // ns inside __next__
+    std::uint64_t batches = 0;
   };
 
   struct LastBatch {
@@ -77,6 +78,7 @@ class FindingsCollector : public Visitor {
   static void add_to_epochs(const Span& fetch, double took, bool first, LoaderFinding& loader);
   LoaderFinding& loader_of(const Process& training, std::uint64_t iterator);
   WorkerFinding& worker_of(const Process& process);
+  void note_whole_batch(std::uint64_t size);
   void keep_slow(const Span& span, std::int64_t ns);
   void fold_unended(const Reading& reading);
   void note_killed_training();

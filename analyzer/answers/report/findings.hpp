@@ -79,6 +79,7 @@ struct LoaderFinding {
   const Process* training = nullptr;
   std::optional<Loader> loader;  // none: its definition is lost
   std::uint64_t epochs = 0;
+  std::uint64_t epoch_batches = 0;  // of the last epoch that was gone through to its end; 0: none was
   Series fetch, train_step, wait;
   double next = 0;  // inside __next__
   double loop = 0;  // from the first __next__ of an epoch to the end of its last
@@ -194,9 +195,11 @@ struct Findings {
   // CPU share of the calls that resemble no measured call of their operation: find_unmeasured_share().
   std::optional<double> unmeasured_share;
   CoreWait core_wait;
-  double fetch_time = 0;   // in fetches, also those that raised or never ended: the base of shares
-  double outside_ops = 0;  // the part of it that is in no op
-  Series fetch, sample, train_step;
+  double fetch_time = 0;             // in fetches, also those that raised or never ended: the base of shares
+  double outside_ops = 0;            // the part of it that is in no op
+  Series fetch, sample, train_step;  // sample: as far as they are told apart
+  std::uint64_t samples = 0;         // all that were made
+  bool unsized = false;              // of some batches it is not known how many samples they have
   std::uint64_t failed_batches = 0;  // making them raised
 
   Series wait, delay;

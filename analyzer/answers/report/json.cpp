@@ -185,7 +185,7 @@ Json batches_json(const Findings& f) {
   const auto share = f.fetch_cpu_share();
   json["cpu_s"] = share ? Json(f.fetch.sum() * *share / kNsPerS) : Json(nullptr);
   json["failed"] = f.failed_batches;
-  json["samples"] = f.sample.count();
+  json["samples"] = f.unsized ? Json(nullptr) : Json(f.samples);
   json["sample_ms"] = stats_of(f.sample);
   json["trimmed"] = preprocess_json(f.fetch.at_least(f.fetch.summary().trimming_limit()));
   return json;
@@ -229,6 +229,7 @@ Json loader_json(const LoaderFinding& finding) {
   if (finding.loader) json.update(loader_facts(*finding.loader));
   json["epochs"] = finding.epochs;
   json["batches"] = finding.fetch.count();
+  json["epoch_batches"] = finding.epoch_batches > 0 ? Json(finding.epoch_batches) : Json(nullptr);
   json["waited_percent"] = number_or_null(finding.waited_percent());
   json["preprocess_ms"] = stats_of(finding.fetch);
   json["wait_ms"] = stats_of(finding.wait);

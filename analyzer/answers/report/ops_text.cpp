@@ -12,13 +12,31 @@
 namespace lotus::analyzer {
 namespace {
 
+// Parts of the paths of code that is a library's: `open` of PIL.Image and of tarfile are told apart by
+// module.
+constexpr std::string_view kLibraries[] = {"-packages/", "/lib/python3.", "<frozen "};
+
+// The name, that of a library's function with its module: `Image.open`.
+std::string own_name(const Op& op) {
+  const bool of_library =
+      std::any_of(std::begin(kLibraries), std::end(kLibraries),
+                  [&](std::string_view part) { return op.file.find(part) != op.file.npos; });
+  const std::string end = "." + op.name;
+  const bool named = op.name.find_first_of(".<(") == op.name.npos && op.qualified.ends_with(end);
+  const bool is_class =
+      !op.name.empty() && op.name[0] >= 'A' && op.name[0] <= 'Z';  // as nearly all are named
+  if (op.role != OpRole::frame || !of_library || !named || is_class) return escaped(op.name);
+  const std::string module = op.qualified.substr(0, op.qualified.size() - end.size());
+  return escaped(module.substr(module.rfind('.') + 1) + end);
+}
+
 // The name; callables of the same name get a part that distinguishes them.
 std::string label_of(const OpFinding& op, const Findings& findings) {
   const auto same_name = [&](const OpFinding& other) { return other.op.name == op.op.name; };
   const auto same_both = [&](const OpFinding& other) {
     return same_name(other) && other.op.qualified == op.op.qualified;
   };
-  std::string name = escaped(op.op.name);
+  std::string name = own_name(op.op);
   if (std::count_if(findings.ops.begin(), findings.ops.end(), same_name) < 2) return name;
   if (std::count_if(findings.ops.begin(), findings.ops.end(), same_both) < 2)
     return fmt::format("{} ({})", name, escaped(op.op.qualified));
@@ -57,6 +75,14 @@ void add_op(Table& table, const OpFinding& op, const Findings& f) {
              bar_of(share)});
 }
 
+// Python functions below a sample that took less of the preprocessing are clutter.
+constexpr double kClutterPercent = 0.1;
+constexpr std::size_t kFewestFolded = 2;
+
+bool is_clutter(const OpFinding& op, const Findings& f) {
+  return op.op.role == OpRole::frame && f.fetch_time > 0 && share_percent(op, f) < kClutterPercent;
+}
+
 // Of operations that are much shorter without the tracer.
 std::string tracing_text(const Findings& f, const Terminal& terminal) {
   std::string text;
@@ -72,17 +98,23 @@ std::string tracing_text(const Findings& f, const Terminal& terminal) {
 
 }  // namespace
 
-std::string ops_text(const Findings& f, const Terminal& terminal) {
+std::string ops_text(const Findings& f, const Terminal& terminal, bool all) {
   if (f.ops.empty()) return {};
   Table table = empty_table();
-  for (const auto& op : f.ops) add_op(table, op, f);
+  const auto clutter = [&](const OpFinding& op) { return is_clutter(op, f); };
+  const auto few = static_cast<std::size_t>(std::count_if(f.ops.begin(), f.ops.end(), clutter));
+  const bool folds = !all && few >= kFewestFolded;
+  for (const auto& op : f.ops)
+    if (!folds || !clutter(op)) add_op(table, op, f);
   const auto outside = percent_of(f.outside_ops, f.fetch_time);
   const double cpu =
       cpu_outside_ops(f).value_or(0);  // 0 also if it is below the error of the other estimates
   if (outside)
     table.add({"(outside ops)", "", "", "", "", "", "", "", "", "", "", cpu > 0 ? human_time(cpu * 1e9) : "",
                human_time(f.outside_ops), human_percent(*outside), bar_of(outside)});
-  return table.text(terminal) + tracing_text(f, terminal);
+  const std::string rest =
+      folds ? fmt::format("  and {} more below {} %, in report --all\n", few, kClutterPercent) : "";
+  return table.text(terminal) + rest + tracing_text(f, terminal);
 }
 
 }  // namespace lotus::analyzer

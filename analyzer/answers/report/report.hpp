@@ -13,6 +13,7 @@ namespace lotus::analyzer {
 nlohmann::ordered_json report_json(const Findings& findings);
 
 // The report as text for people.
-std::string report_text(const Findings& findings, const Terminal& terminal);
+// Functions that took next to nothing are one line, if not `all` are asked for.
+std::string report_text(const Findings& findings, const Terminal& terminal, bool all = false);
 
 }  // namespace lotus::analyzer

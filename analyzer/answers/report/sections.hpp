@@ -12,7 +12,7 @@ namespace lotus::analyzer {
 std::string stuck_text(const Findings& findings, const Terminal& terminal);
 std::string cut_short_text(const Findings& findings, const Terminal& terminal);
 std::string advice_text(const Findings& findings, const Diagnosis& diagnosis, const Terminal& terminal);
-std::string ops_text(const Findings& findings, const Terminal& terminal);
+std::string ops_text(const Findings& findings, const Terminal& terminal, bool all);
 std::string native_text(const Findings& findings, const Terminal& terminal);
 std::string times_text(const Findings& findings, const Terminal& terminal);
 std::string shares_text(const Findings& findings, const Terminal& terminal);

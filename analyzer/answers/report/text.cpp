@@ -74,7 +74,7 @@ std::string section(const Terminal& terminal, const std::string& title, const st
 
 }  // namespace
 
-std::string report_text(const Findings& findings, const Terminal& terminal) {
+std::string report_text(const Findings& findings, const Terminal& terminal, bool all) {
   const Verdict verdict = verdict_of(findings);
   std::string out = trial_text(findings, terminal);
   out += verdict_text(verdict, terminal) + context_text(findings, terminal);
@@ -88,7 +88,7 @@ std::string report_text(const Findings& findings, const Terminal& terminal) {
       section(terminal, "What to change", "by a replay of the recorded batches; [ ]: 90 % of resampled ones",
               advice_text(findings, verdict.diagnosis, terminal));
   out += section(terminal, "Operations", "share: own time, nested operations excluded, of all preprocessing",
-                 ops_text(findings, terminal));
+                 ops_text(findings, terminal, all));
   out += section(terminal, "Inside operations", "lotus-analyze map lists all native functions",
                  native_text(findings, terminal));
   out += section(terminal, "Batches",

@@ -42,14 +42,27 @@ std::string loader_name(const Findings& f, std::size_t loader) {
   return known ? std::to_string(f.loaders[loader].loader->id) : "-";
 }
 
+// `train_loader, train.py:88`
+std::string place_of(const Loader& loader) {
+  if (loader.file.empty()) return "-";
+  const std::string place = fmt::format("{}:{}", loader.file.substr(loader.file.rfind('/') + 1), loader.line);
+  return escaped(loader.variable.empty() ? place : loader.variable + ", " + place);
+}
+
 void add_loader(Table& table, const LoaderFinding& finding) {
-  static const Loader kUnknownLoader{.dataset = "(its definition is lost)"};
+  static const Loader kUnknownLoader = [] {
+    Loader unknown;
+    unknown.dataset = "(its definition is lost)";
+    return unknown;
+  }();
   const Loader& l = finding.loader ? *finding.loader : kUnknownLoader;
   const auto waited = finding.waited_percent();
-  table.add({finding.loader ? std::to_string(l.id) : "-", std::to_string(finding.training->pid),
+  table.add({finding.loader ? std::to_string(l.id) : "-", place_of(l), std::to_string(finding.training->pid),
              escaped(l.dataset), l.batch_size == 0 ? "-" : human_count(l.batch_size), human_count(l.workers),
              human_count(l.prefetch), l.pin_memory ? "yes" : "no", l.persistent ? "yes" : "no",
-             human_count(finding.epochs), human_count(finding.fetch.count()),
+             human_count(finding.epochs),
+             finding.epoch_batches == 0 ? "-" : human_count(finding.epoch_batches),
+             human_count(finding.fetch.count()),
              finding.train_step.empty() ? "-" : human_time(finding.train_step.mean()),
              percent_or_dash(waited), bar_of(waited)});
 }
@@ -119,6 +132,7 @@ std::string workers_text(const Findings& f, const Terminal& terminal) {
 std::string loaders_text(const Findings& f, const Terminal& terminal) {
   if (f.loaders.empty()) return {};
   Table table({{"loader"},
+               {.title = "made at", .right = false, .flexible = true, .narrowest = 16},
                {.title = "pid", .importance = f.files.size() > 1 ? 1 : 6},
                {.title = "dataset", .right = false, .flexible = true},
                {.title = "batch size", .importance = 4},
@@ -127,6 +141,7 @@ std::string loaders_text(const Findings& f, const Terminal& terminal) {
                {.title = "pin", .right = false, .importance = 7},
                {.title = "persistent", .right = false, .importance = 8},
                {.title = "epochs", .importance = 3},
+               {.title = "an epoch", .importance = 5},
                {"batches"},
                {.title = "step", .importance = 1},
                {"waited"},

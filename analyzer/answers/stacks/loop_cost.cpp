@@ -48,6 +48,7 @@ void LoopCostReader::on_span(const Span& span) {
   if (span.kind() == Kind::fetch && span.fetched() == Fetched::made) {
     cost_.fetch.add(ns(span.data.start, span.end));
     cost_.samples += span.data.samples;
+    unsized_ = unsized_ || span.data.unsized;
     if (span.data.core_wait_ns != kUnknown)
       cost_.core_wait.add(static_cast<double>(span.data.core_wait_ns), ns(span.data.start, span.end));
   }
@@ -69,6 +70,7 @@ LoopCost LoopCostReader::take() {
     cost_.time += static_cast<double>(clock_.between(begin_of(key, iteration), iteration.first)) + loop;
   }
   loops_.clear();
+  if (unsized_) cost_.samples = 0;
   return std::move(cost_);
 }
 

@@ -40,7 +40,7 @@ struct LoopCost {
   RowMean batch, wait, step;     // from one __next__ to the following one; inside it; between them. ns
   RowMean fetch;                 // making a batch, in one worker
   std::string unit = "samples";  // what they are: Catalog::sample_unit()
-  std::uint64_t samples = 0;     // of all batches that were made
+  std::uint64_t samples = 0;     // of all batches that were made; 0: not known
   double next = 0, loop = 0;     // ns: as LoaderFinding's
   double time = 0;               // ns: the loop and what comes before it, from the call of __iter__ on
   CoreWait core_wait;            // of workers, making batches
@@ -72,6 +72,7 @@ class LoopCostReader {
 
   const ClockMap& clock_;
   LoopCost cost_;
+  bool unsized_ = false;  // how many samples a batch has is not known
   std::map<IterationKey, Loop> loops_;
 };
 

@@ -51,6 +51,7 @@ struct Batch {
   bool inline_fetch = false;  // fetched by the training process itself (num_workers=0)
   bool out_of_order = false;  // arrived before the batch that training waited for
   bool failed = false;        // consuming it raised
+  bool unsized = false;       // how many samples it has is not known
   bool lingering = false;     // fetched and consumed; kept for records that come late
   Fetched fetched = Fetched::unknown;
   Interval fetch, put, serialize, send, deserialize, pin;
@@ -61,7 +62,7 @@ struct Batch {
   std::uint64_t consumed = kUnknown;     // handed to training
   std::uint64_t outstanding = kUnknown;  // tasks in the queue when it was received
   std::uint64_t bytes = kUnknown;        // serialized and moved through shared memory
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;             // 1 if it is not known how many
 
   bool waited() const { return out_of_order || wait.known(); }
   // Whether this counts as a batch: it was fetched (successfully or not), or training got it.

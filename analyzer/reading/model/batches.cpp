@@ -80,6 +80,7 @@ void BatchTable::on_fetch(Stream& stream, const Span& span) {
   batch.fetch = interval(span);
   batch.fetched = span.fetched();
   batch.samples = span.data.samples;
+  batch.unsized = span.data.unsized;
   batch.worker = stream.process;
   batch.fetch_stream = stream.number;
   batch.inline_fetch = by_training;

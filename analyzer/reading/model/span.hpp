@@ -28,6 +28,7 @@ struct OpenSpan {
   bool has_path = false;  // sample: the stream's sample_path is its file
   bool has_cpu = false;
   bool starved = false;           // fetch: an iterator ended inside it
+  bool unsized = false;           // fetch: how many samples its batch has is not known
   bool has_inner = false;         // samples: there are sample spans inside
   bool no_operators = false;      // fetch: PyTorch's operators are not counted in it
   std::int32_t sample = kNoSpan;  // position in the stack of the outermost sample around it (or itself)
@@ -37,8 +38,10 @@ struct OpenSpan {
   std::uint64_t core_wait_ns = kUnknown;  // fetch: how long it waited for a core
   std::uint64_t op_ticks = 0;             // of the ops directly inside it, runners skipped
   std::uint64_t bytes = 0;
-  PythonCalls python_calls;                     // also those in spans inside it
-  std::uint64_t samples = 0;                    // fetch: samples made
+  PythonCalls python_calls;   // also those in spans inside it
+  std::uint64_t samples = 0;  // fetch: samples made; a batch of unknown size counts as one
+  std::uint64_t whole_batch =
+      kUnknown;  // sample, fetch: what came is a batch of so many samples, 0: not known
   std::uint64_t process_cpu_before = kUnknown;  // next: CPU time of the process at its start and end, ns
   std::uint64_t process_cpu_after = kUnknown;
   const Op* op = nullptr;         // op: itself; sample: the op that took most of it, nested ones subtracted

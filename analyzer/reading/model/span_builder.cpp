@@ -57,15 +57,29 @@ void SpanBuilder::account_op(Stream& stream, const Span& span, OpenSpan* parent)
   sample.op = span.data.op;
 }
 
+void SpanBuilder::count_samples(OpenSpan& fetch, std::uint64_t whole_batch) {
+  fetch.unsized = fetch.unsized || whole_batch == 0;
+  fetch.samples += whole_batch == kUnknown || whole_batch == 0 ? 1 : whole_batch;
+}
+
+// A helper method of the dataset, which is an operation, may lie between `samples` and the sample.
+void SpanBuilder::note_inner(Stream& stream, std::size_t depth) {
+  while (depth-- > 0) {
+    OpenSpan& around = stream.stack[depth];
+    if (around.kind == Kind::samples) around.has_inner = true;
+    if (around.kind != Kind::op) return;
+  }
+}
+
 void SpanBuilder::account_sample(Stream& stream, const Span& span, OpenSpan* parent) {
   const OpenSpan& data = span.data;
   if (parent != nullptr) parent->op_ticks += data.op_ticks;
   const bool outermost_sample =
       data.kind == Kind::sample && data.sample == static_cast<std::int32_t>(span.depth);
-  if (outermost_sample && parent != nullptr && parent->kind == Kind::samples) parent->has_inner = true;
+  if (outermost_sample) note_inner(stream, span.depth);
   if (data.fetch == kNoSpan) return;
   OpenSpan& fetch = stream.stack[static_cast<std::size_t>(data.fetch)];
-  if (outermost_sample && span.ended == Ended::returned) ++fetch.samples;
+  if (outermost_sample && span.ended == Ended::returned) count_samples(fetch, data.whole_batch);
   if (outermost_sample && span.ended == Ended::empty) fetch.starved = true;
   if (data.kind == Kind::samples && span.ended == Ended::returned && !data.has_inner)
     fetch.samples += field<Kind::samples, "count">(data);
@@ -86,6 +100,11 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
       return take_path(stream, record);
     case Kind::native:
       if (innermost != nullptr) visitor_.on_native(stream, record);
+      return;
+    case Kind::whole_batch:
+      if (innermost == nullptr) return;
+      innermost->whole_batch = field<Kind::whole_batch, "count">(record);
+      if (innermost->kind == Kind::fetch) count_samples(*innermost, innermost->whole_batch);
       return;
     case Kind::no_operators:
       if (innermost != nullptr) innermost->no_operators = true;

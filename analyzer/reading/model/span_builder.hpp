@@ -42,6 +42,8 @@ class SpanBuilder {
   void take_path(Stream& stream, const Record& record);
   void account_op(Stream& stream, const Span& span, OpenSpan* parent);
   void account_sample(Stream& stream, const Span& span, OpenSpan* parent);
+  static void count_samples(OpenSpan& fetch, std::uint64_t whole_batch);
+  static void note_inner(Stream& stream, std::size_t depth);
 
   Catalog& catalog_;
   Visitor& visitor_;

@@ -134,6 +134,15 @@ void Catalog::define_loader(Process& process, const Record& record) {
   process.loaders[id] = std::move(loader);
 }
 
+// It comes behind the loader's definition, each time.
+void Catalog::define_place(Process& process, const Record& record) {
+  const auto loader = process.loaders.find(field<Kind::loader_place, "id">(record));
+  if (loader == process.loaders.end()) return;
+  loader->second.variable = field<Kind::loader_place, "variable">(record);
+  loader->second.file = field<Kind::loader_place, "file">(record);
+  loader->second.line = field<Kind::loader_place, "line">(record);
+}
+
 void Catalog::define_imported(const Record& record) {
   if (record.kind == Kind::configuration) {
     imported.configuration = field<Kind::configuration, "name">(record);
@@ -169,6 +178,8 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       return define_op(target, record);
     case Kind::loader:
       return define_loader(target, record);
+    case Kind::loader_place:
+      return define_place(target, record);
     case Kind::iterator:
       target.iterators[field<Kind::iterator, "id">(record)] = field<Kind::iterator, "loader">(record);
       return;

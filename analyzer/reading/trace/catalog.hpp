@@ -30,8 +30,10 @@ struct Loader {
   std::uint64_t workers = 0, prefetch = 0, batch_size = 0;
   bool pin_memory = false, persistent = false, in_order = true;
   std::string dataset;
-  std::int64_t length = -1;  // of the dataset; negative: unknown
-  std::uint64_t made = 1;    // times it was created, see preload/pipeline/iterators.hpp
+  std::int64_t length = -1;    // of the dataset; negative: unknown
+  std::string variable, file;  // what it was assigned to where it was made, and where that is; empty: unknown
+  std::uint64_t line = 0;
+  std::uint64_t made = 1;  // times it was created, see preload/pipeline/iterators.hpp
 
   // Over epochs.
   bool keeps_workers() const { return persistent && made <= 1; }
@@ -207,6 +209,7 @@ class Catalog {
   const Link* nearest_link(const Process& process) const;
   void define_op(Process& process, const Record& record);
   void define_loader(Process& process, const Record& record);
+  static void define_place(Process& process, const Record& record);
   void define_imported(const Record& record);
 
   Process collector_;

@@ -1,0 +1,19 @@
+"""Functions that take next to nothing are one line of the report: tests/programs/many_functions.py."""
+import harness
+
+
+def operations(text):
+    return text.split("\nOperations")[1].split("\n\n")[0]
+
+
+def test_folded_unless_asked_for(tracer):
+    outcome, trace = tracer.trace(harness.program("many_functions"))
+    assert outcome.code == 0, outcome.stderr
+    checks = ["check_0", "check_1", "check_2"]
+    assert set(checks) | {"decode", "dedent"} <= set(trace.ops())  # JSON has all of them
+    table = operations(trace.text)
+    assert "decode" in table and not any(check in table for check in checks)
+    assert "and 4 more below 0.1 %, in report --all" in table
+    everything = operations(trace._ask("report", "--all", read=bytes.decode))
+    assert all(check in everything for check in checks) and "more below" not in everything
+    assert "textwrap.dedent" in everything
