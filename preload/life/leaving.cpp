@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 
 #include "life/config.hpp"
@@ -11,6 +13,8 @@
 #include "life/session.hpp"
 #include "python/cpython.hpp"
 #include "record/process.hpp"
+#include "system/files.hpp"
+#include "system/identity.hpp"
 #include "system/log.hpp"
 
 namespace lotus {
@@ -35,13 +39,37 @@ bool had_working_child() {
   return usage.ru_utime.tv_sec > 0 || usage.ru_utime.tv_usec > kMicroseconds || usage.ru_maxrss > kKilobytes;
 }
 
+// Whether a process runs Python with this library: what it starts is part of that program.
+bool is_preloaded_python(std::uint32_t pid) {
+  char path[64], name[512];
+  std::snprintf(path, sizeof path, "/proc/%u/exe", pid);
+  const ssize_t size = readlink(path, name, sizeof name - 1);
+  if (size <= 0) return false;
+  name[size] = '\0';
+  const char* const slash = std::strrchr(name, '/');
+  if (std::strncmp(slash != nullptr ? slash + 1 : name, "python", 6) != 0) return false;
+  static constinit char environment[64 * 1024] = {};
+  std::snprintf(path, sizeof path, "/proc/%u/environ", pid);
+  return memmem(environment, read_file(path, environment, sizeof environment), "liblotus", 8) != nullptr;
+}
+
+bool is_started_by_python() {
+  constexpr int kMostAncestors = 8;
+  std::uint32_t pid = own_identity().parent;
+  for (int i = 0; pid > 1 && i < kMostAncestors; ++i) {
+    if (is_preloaded_python(pid)) return true;
+    pid = identify(pid).parent;
+  }
+  return false;
+}
+
 // A person who preloaded us looks for a trace: a program that ran to its end without one says why.
 void say_if_nothing_was_seen() {
   static constinit bool said = false;
   const bool attached = py::layout != nullptr && !config.off && !process.off;
   if (said || !attached || process.segment.header != nullptr || process.generation != 0) return;
   said = true;
-  if (is_helper_process() || has_traced_ancestor() || had_working_child() ||
+  if (is_helper_process() || has_traced_ancestor() || is_started_by_python() || had_working_child() ||
       dl_iterate_phdr(is_of_torch, nullptr) == 0)
     return;
   say("no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies");

@@ -92,6 +92,13 @@ def test_what_others_do_is_not_told(tracer):
     assert outcome.code == 0 and outcome.lotus_lines == [f"lotus: tracing to {trace.path}"]
 
 
+def test_one_line_a_program_and_not_one_a_process(tracer):
+    """What a program of Python starts says nothing: it has its own line, if any."""
+    starts = "import subprocess, sys; [subprocess.run(sys.argv[1:], check=True) for _ in range(2)]"
+    outcome, _ = tracer.run([harness.PYTHON, "-c", starts, harness.PYTHON, "-c", "import torch"])
+    assert outcome.code == 0 and outcome.lotus_lines == []
+
+
 def test_off_by_environment(tracer, photos):
     command = harness.program("classify", "--workers", "1", data=photos)
     bare = harness.run(command)
