@@ -37,7 +37,7 @@ std::uint64_t counter(py::Object* self, py::Object* name) {
 // Where a BytesIO stands; 0 for anything else.
 std::uint64_t position_in(py::Object* file) {
   if (file == nullptr || std::string_view(py::type_name(py::type_of(file))) != "_io.BytesIO") return 0;
-  const Owned tell(py::api.PyObject_GetAttrString(file, "tell"));
+  const Owned tell(py::api.PyObject_GetAttr(file, names.tell));
   const Owned position(tell ? py::api.PyObject_CallObject(tell.get(), nullptr) : nullptr);
   return non_negative(integer_of(position.get(), 0));
 }
