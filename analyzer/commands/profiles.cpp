@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "answers/replay/plan.hpp"
+#include "answers/stacks/profile.hpp"
 #include "text/error.hpp"
 #include "text/escape.hpp"
 
@@ -32,7 +34,14 @@ void check(const ProfileFilter& filter, const Present& present) {
 }  // namespace
 
 void add_profile_filter(CLI::App& app, ProfileFilter& filter) {
-  app.add_option("--op", filter.op, "only this operation")->type_name("NAME");
+  // As the report names it.
+  const auto full_name = [](std::string& name) {
+    if (name == kOwnCode) name = kOutsideOps;
+    return std::string();
+  };
+  app.add_option("--op", filter.op, "only this operation")
+      ->type_name("NAME")
+      ->transform(CLI::Validator(full_name, ""));
   app.add_option("--worker", filter.worker, "only workers of this id")
       ->type_name("ID")
       ->check(CLI::Range(0, 65535));

@@ -22,8 +22,8 @@ def causes(verdict):
 
 
 def is_told(tracer, cause, name, kind=None):
-    """The cause is named first, with what it rests on; without the cause nothing of it is said."""
-    _is_told(cause, lambda variant: traced(tracer, kind or cause, name, variant))
+    """The cause is named first, with what it rests on; without the cause nothing of it is said. The verdict on the cause."""
+    return _is_told(cause, lambda variant: traced(tracer, kind or cause, name, variant))
 
 
 def case_is_told(tracer, cause, name, data):
@@ -37,6 +37,7 @@ def _is_told(cause, verdict):
     assert bad["evidence"], bad
     fix = verdict("fix")
     assert cause not in causes(fix), fix
+    return bad
 
 
 def larger_first(tracer, larger, smaller, name):

@@ -4,9 +4,10 @@ import pytest
 import situations
 
 
-@pytest.mark.parametrize("name", ["pool_of_torch", "pool_of_its_own"])
-def test_pools_of_threads(name, tracer):
-    situations.is_told(tracer, "threads", name)
+@pytest.mark.parametrize("name, pool", [("pool_of_torch", "OpenMP"), ("pool_of_its_own", "Python")])
+def test_pools_of_threads(name, pool, tracer):
+    verdict = situations.is_told(tracer, "threads", name)
+    assert f"mostly of {pool}" in verdict["message"], verdict
 
 
 @pytest.mark.parametrize("name", ["photographs", "computing"])

@@ -124,7 +124,11 @@ Judgement judge_startup(const Case& c) {
   const double gain = trials ? trials->gain("persistent") : 0;
   // Without a replay: what training waits for later could not be more than this.
   const double waits_later = (recording->achieved.next - recording->starting) / time;
-  const bool dominates = trials ? trials->starting_dominates() : starting >= 0.15 && starting > waits_later;
+  // What one epoch pays once is little of a longer one: less than this says nothing about a training.
+  constexpr double kLeastOnce = 0.5e9;  // ns
+  const bool counts = recording->all_epochs > 1 || starting * time >= kLeastOnce;
+  const bool dominates =
+      counts && (trials ? trials->starting_dominates() : starting >= 0.15 && starting > waits_later);
   const bool kept =
       recording->loader.keeps_workers() && recording->all_epochs > 1;  // they start once, in any case
   out.holds = !kept && ((trials && trials->worthwhile("persistent")) || dominates);

@@ -42,7 +42,7 @@ Judgement judge_threads(const Case& c) {
       out.holds
           ? fmt::format("{} has {} threads{}, for {}: they wait for each other{}",
                         c.workers() == 1 ? "the worker" : fmt::format("each of {} workers", c.workers()),
-                        most, pool != nullptr ? ", most used by " + escaped(pool->name) : "", cores_text(c),
+                        most, pool != nullptr ? ", mostly of " + escaped(pool->name) : "", cores_text(c),
                         pool != nullptr && !pool->remedy.empty()
                             ? fmt::format("; {} gives it one", pool->remedy)
                             : "")

@@ -84,9 +84,10 @@ std::string report_text(const Findings& findings, const Terminal& terminal, bool
               stuck_text(findings, terminal));
   out += section(terminal, "Cut short", "what ended processes were in: killed, crashed, out of memory?",
                  cut_short_text(findings, terminal));
-  out +=
-      section(terminal, "What to change", "by a replay of the recorded batches; [ ]: 90 % of resampled ones",
-              advice_text(findings, verdict.diagnosis, terminal));
+  out += section(terminal, "What to change",
+                 verdict.diagnosis.error ? "by a replay of the recorded batches; [ ]: 90 % of resampled ones"
+                                         : "too few batches in a row for a replay",
+                 advice_text(findings, verdict.diagnosis, terminal));
   out += section(terminal, "Operations", "share: own time, nested operations excluded, of all preprocessing",
                  ops_text(findings, terminal, all));
   out += section(terminal, "Inside operations", "lotus-analyze map lists all native functions",

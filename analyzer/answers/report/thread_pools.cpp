@@ -33,6 +33,8 @@ constexpr Pool kPools[] = {
     {"libomp",       "OpenMP",     "OMP_NUM_THREADS=1"},
     {"libtbb",       "TBB",        ""},
     {"libtorch_",    "PyTorch",    "torch.set_num_threads(1)"},
+    {"libpython",    "Python",     ""},
+    {"python3",      "Python",     ""},
 };
 // clang-format on
 
