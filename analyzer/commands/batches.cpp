@@ -6,6 +6,7 @@
 #include "commands/batch_columns.hpp"
 #include "commands/command.hpp"
 #include "reading/model/numbering.hpp"
+#include "text/csv.hpp"
 #include "text/escape.hpp"
 #include "text/json_writer.hpp"
 #include "text/output.hpp"
@@ -46,19 +47,13 @@ std::string_view json_row(const BatchRow& row, const std::string& file, JsonWrit
   return json.written();
 }
 
-std::string csv_text(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 std::string csv_row(const BatchRow& row, const std::string& file) {
   std::string out;
   for (const auto& column : batch_columns()) {
     const auto value = column.value(row);
     out += (value ? std::to_string(*value) : std::string()) + ",";
   }
-  return out + csv_text(escaped(file)) + "\n";
+  return out + csv_cell(escaped(file)) + "\n";
 }
 
 std::string csv_titles() {

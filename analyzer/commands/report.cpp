@@ -94,7 +94,7 @@ void write_page(const ReportOptions& options) {
   const auto paths = chosen_traces(options.traces);
   refuse_onto_itself(paths, *options.html, "reported");
   const Traces traces = opened(paths);
-  Output out(*options.html, options.force);
+  Output out = Output::like(paths.front(), *options.html, options.force);
   FindingsCollector collector;
   Page page;
   for (const auto& trace : traces) {

@@ -74,7 +74,19 @@ class Parser {
 
 }  // namespace
 
+namespace {
+
+// What a spreadsheet would take for a formula: names of operations and files are the traced program's. A
+// number is none.
+bool begins_formula(std::string_view text) {
+  if (text.empty() || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
+  return text.find_first_not_of("+-.,0123456789eE %") != std::string_view::npos;
+}
+
+}  // namespace
+
 std::string csv_cell(std::string_view text) {
+  if (begins_formula(text)) return csv_cell("'" + std::string(text));
   if (text.find_first_of(",\"\r\n\t;") == text.npos) return std::string(text);
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);

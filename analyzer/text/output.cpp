@@ -55,6 +55,12 @@ Output::Output(const std::string& path, bool replace) : Output(path, replace, 06
 
 Output Output::of_owner(const std::string& path, bool replace) { return {path, replace, 0600}; }
 
+Output Output::like(const std::string& original, const std::string& path, bool replace) {
+  struct stat status {};
+  const bool known = ::stat(original.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  return {path, replace, known ? status.st_mode & 0666 : 0600};
+}
+
 Output::Output(const std::string& path, bool replace, unsigned mode)
     : name_(escaped(path)), file_(stdout), owned_(path != "-") {
   if (!owned_) {

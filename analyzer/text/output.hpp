@@ -19,6 +19,8 @@ class Output {
   Output(const std::string& path, bool replace);
   // The same; only the user can read the file, as with recorded traces.
   static Output of_owner(const std::string& path, bool replace);
+  // The same; who may read the file `original` may read this one, and nobody else.
+  static Output like(const std::string& original, const std::string& path, bool replace);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();

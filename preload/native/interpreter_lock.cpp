@@ -1,7 +1,8 @@
 // CPython waits for its lock by a condition with a time, 5 ms at once, and from 3.9 to 3.14 for nothing else:
 // its other locks are semaphores or futexes. So a call that comes from the interpreter's own code is such a
-// wait. Counted are those that last the whole time: their holder runs Python. Who computes in C or reads
-// gives the lock back sooner; waits for that are short, or long only because the holder has no core.
+// wait. Counted are those that last the whole time, and the call after them that ends the wait: their holder
+// runs Python. Who computes in C or reads gives the lock back sooner; waits for that are short, or long only
+// because the holder has no core.
 #include "native/interpreter_lock.hpp"
 
 #include <atomic>
@@ -21,6 +22,7 @@ constinit std::atomic<const void*> code_end = nullptr;
 
 constinit std::atomic<std::uint64_t> wait_count = 0;
 constinit std::atomic<std::uint64_t> wait_ticks = 0;
+constinit thread_local bool goes_on = false;  // this thread's last call ended without the lock
 
 bool is_of_interpreter(const void* address) {
   const void* const start = code_start.load(std::memory_order_acquire);
@@ -36,9 +38,10 @@ struct waits {
     if (!is_of_interpreter(from.address)) return call_function(real, condition, mutex, until);
     const std::uint64_t begin = ticks_now();
     const Word result = call_function(real, condition, mutex, until);
-    if (static_cast<int>(result) != ETIMEDOUT) return result;
-    wait_ticks.fetch_add(ticks_now() - begin, std::memory_order_relaxed);
-    wait_count.fetch_add(1, std::memory_order_relaxed);
+    const bool timed_out = static_cast<int>(result) == ETIMEDOUT;
+    if (timed_out || goes_on) wait_ticks.fetch_add(ticks_now() - begin, std::memory_order_relaxed);
+    if (timed_out) wait_count.fetch_add(1, std::memory_order_relaxed);
+    goes_on = timed_out;
     return result;
   }
 };

@@ -58,7 +58,8 @@ static_assert(lay_out(kRoomy).rings[0] % kRingAlign == 0 && lay_out(kRoomy).ring
 enum class Room { none, little, plenty };
 struct Place {
   Room room = Room::little;
-  bool in_memory = false;  // a tmpfs
+  std::uint64_t free = UINT64_MAX;  // bytes; of a file system without limit, too
+  bool in_memory = false;           // a tmpfs
 };
 Place look_at(const char* directory) {
   struct statfs status {};
@@ -67,6 +68,7 @@ Place look_at(const char* directory) {
   place.in_memory = status.f_type == TMPFS_MAGIC;
   const auto block = static_cast<std::uint64_t>(status.f_frsize != 0 ? status.f_frsize : status.f_bsize);
   const std::uint64_t free = status.f_bavail * block;
+  if (status.f_blocks != 0) place.free = free;
   place.room = free < std::min<std::uint64_t>(status.f_blocks * block / 4, kLeftToProgram) ? Room::none
                : free < kShortOfSpace                                                      ? Room::little
                                                                                            : Room::plenty;
@@ -177,14 +179,19 @@ std::uint8_t* make_file(Segment& segment, const char* path, const Offsets& offse
   return nullptr;
 }
 
-bool make_sized(Segment& segment, const SegmentOwner& owner, const Sizes& sizes, bool in_memory, int& error) {
+bool make_sized(Segment& segment, const SegmentOwner& owner, const Sizes& sizes, const Place& place,
+                int& error) {
   const Offsets offsets = lay_out(sizes);
+  if (place.free < offsets.total) {  // a sparse file could be made, and hardly be filled
+    error = ENOSPC;
+    return false;
+  }
   const ProcessIdentity own = own_identity();
   std::uint8_t* base = nullptr;
   for (unsigned number = 0; base == nullptr && number < kMaxImages; ++number) {
     char(&path)[kPathBytes] = segment.path;
     segment_path(path, owner.directory, own.pid, own.start_time, number);
-    base = make_file(segment, path, offsets, in_memory, error);
+    base = make_file(segment, path, offsets, place.in_memory, error);
     if (base == nullptr && error != EEXIST) return false;
   }
   if (base == nullptr) return false;
@@ -218,10 +225,8 @@ void segment_path(char (&path)[kPathBytes], const char* directory, std::uint32_t
 Made make_segment(Segment& segment, const SegmentOwner& owner, char* reason) {
   const Place place = look_at(owner.directory);
   int error = ENOSPC;
-  if (place.room == Room::plenty && make_sized(segment, owner, kRoomy, place.in_memory, error))
-    return Made::yes;
-  if (place.room != Room::none && error != EEXIST &&
-      make_sized(segment, owner, kTight, place.in_memory, error))
+  if (place.room == Room::plenty && make_sized(segment, owner, kRoomy, place, error)) return Made::yes;
+  if (place.room != Room::none && error != EEXIST && make_sized(segment, owner, kTight, place, error))
     return Made::yes;
   std::snprintf(reason, 256, "no shared memory in %.100s: %.60s; set LOTUS_DIR to a directory with room",
                 owner.directory, std::strerror(error));

@@ -1,5 +1,6 @@
 """The cell magic `%%lotus`: the report of what a cell trained, below it."""
 import html
+import json
 import os
 import tempfile
 import time
@@ -8,6 +9,7 @@ from . import places, settings, traces
 
 HANDED_ON_S = 1.5  # what is recorded is handed on each second
 SEEN_S = 5  # until the collector has found a process
+WRITTEN_S = 10  # until it has written what the cell recorded, on a busy machine
 
 
 def explain():
@@ -23,6 +25,18 @@ def wait_for_trace():
         if path is not None or time.monotonic() > end:
             return path
         time.sleep(0.1)
+
+
+def wait_for_batches(path):
+    """Until the trace has events and gets no more: the collector may have had no core since."""
+    end, known = time.monotonic() + WRITTEN_S, 0
+    while time.monotonic() < end:
+        code, text, _ = places.ask(places.ANALYZE, "report", "--json", path)
+        events = json.loads(text)["trace"]["events"] if code == 0 else 0
+        if events > 0 and events == known:
+            return
+        known = events
+        time.sleep(0.3)
 
 
 def show_page(path):
@@ -65,6 +79,7 @@ def register(shell):
         if path is None:
             print("Lotus has recorded nothing: the cell made no batch.")
             return
+        wait_for_batches(path)
         (show_page if words else show_text)(path)
 
     shell.register_magic_function(lotus, magic_kind="cell", magic_name="lotus")

@@ -6,7 +6,7 @@ import sys
 
 from . import launch, places, traces
 
-LEAST_LINES = 24
+LEAST_LINES = 40  # the verdict, the advice and the first operations
 
 
 def say(text):

@@ -37,7 +37,7 @@ def test_run_prints_the_report_and_leaves_the_output_alone(lotus, texts):
     text = traced.stderr.decode()
     trace = lotus.directory / "mine.lotus"
     assert f"lotus: tracing to {trace}\n" in text and f"The whole report: lotus report {trace}\n" in text
-    assert "samples/s" in text and "Operations" in text
+    assert "samples/s" in text and "What to change" in text
     assert harness.is_complete(trace)
     assert lotus("report", "--json", trace).stdout == harness.run([harness.ANALYZE, "report", "--json", trace]).stdout
 

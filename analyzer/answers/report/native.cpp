@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "answers/report/system_calls.hpp"
 #include "answers/stats/interval.hpp"
 #include "reading/model/file_hooks.hpp"
 #include "reading/model/operator_hooks.hpp"
@@ -115,8 +116,13 @@ std::vector<OwnFunction> NativeCollector::own_functions() const {
   std::vector<OwnFunction> functions;
   for (const auto& [frame, sums] : own_code_) {
     OwnFunction function{frames_[frame].name, {}, all > 0 ? sums.ns / all : 0, sums.samples};
-    for (const auto& [inside, ns] : sums.inside)
-      if (ns >= kMostInside * sums.ns) function.inside = frames_[inside].name;
+    for (const auto& [inside, ns] : sums.inside) {
+      if (ns < kMostInside * sums.ns) continue;
+      const NamedFrame& native = frames_[inside];
+      const bool of_libc = native.library.starts_with("libc.") || native.library.starts_with("libc-") ||
+                           native.library.starts_with("libpthread");
+      function.inside = of_libc ? in_words(native.name) : native.name;
+    }
     functions.push_back(std::move(function));
   }
   std::stable_sort(functions.begin(), functions.end(),

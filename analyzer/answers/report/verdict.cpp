@@ -49,6 +49,8 @@ std::string head(const Findings& findings, const Verdict& verdict) {
                   human_time(findings.next), human_time(findings.loop)) +
       about_starting(findings);
   const Cause cause = verdict.diagnosis.cause();
+  // Each is asked for a batch and left: what is between two of them is no step.
+  if (cause == Cause::iterators) return "Training is input-bound";
   if (verdict.bound == Bound::input) return "Training is input-bound: " + waited;
   if (cause == Cause::training) return "Training is the limit, not its input: " + waited;
   if (cause == Cause::balanced || cause == Cause::unknown)
@@ -116,7 +118,11 @@ Verdict verdict_of(const Findings& findings) {
     verdict.workers_needed = c.trials() ? advised_workers(verdict.diagnosis) : c.needed_workers();
   }
   const Cause cause = verdict.diagnosis.cause();
-  const bool told = cause == Cause::op || cause == Cause::own_code;  // these words name what takes the time
+  // Whose words name what takes the time: the largest operation, or the dataset's own code, is that or beside
+  // the point.
+  const bool told = cause != Cause::workers && cause != Cause::uneven && cause != Cause::training &&
+                    cause != Cause::balanced && cause != Cause::crowded && cause != Cause::unknown &&
+                    cause != Cause::too_little && cause != Cause::slow_worker;
   verdict.message = head(findings, verdict) + about_gaps(findings) + about_unseen(findings) + "; " + what +
                     (told ? "" : about_op(findings)) + about_loader(findings, worst) + ".";
   return verdict;

@@ -15,8 +15,8 @@ std::string other_causes_text(const Diagnosis& diagnosis, const Terminal& termin
   std::string text;
   for (std::size_t i = 1; i < diagnosis.held.size(); ++i) {
     const auto& [cause, judgement] = diagnosis.held[i];
-    const std::string line = fmt::format("also {}, {} of training's time: {}", name_of(cause),
-                                         human_percent(judgement.explains), judgement.words);
+    const std::string line = fmt::format("also: {} (cause {}, {} of training's time)", judgement.words,
+                                         name_of(cause), human_percent(judgement.explains));
     text += "  " + wrapped(line, terminal.width - 2, 4) + "\n";
   }
   return text;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <lotus/trace.hpp>
 
@@ -45,13 +46,27 @@ std::string newest_here() {
   return newest;
 }
 
+// A trace that is named twice, also by another path, counts once. What cannot be opened is reported later.
+std::vector<std::string> each_once(const std::vector<std::string>& named) {
+  std::vector<std::string> once;
+  for (const std::string& path : named) {
+    const bool known = std::any_of(once.begin(), once.end(), [&](const std::string& other) {
+      std::error_code error;
+      return other == path || fs::equivalent(other, path, error);
+    });
+    if (!known) once.push_back(path);
+  }
+  return once;
+}
+
 }  // namespace
 
 bool is_original_trace(const fs::path& path) { return is_trace(path) && !is_copy(path); }
 
 std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
-  for (const std::string& path : named) wait_until_closed(path);
-  if (!named.empty()) return named;
+  const std::vector<std::string> once = each_once(named);
+  for (const std::string& path : once) wait_until_closed(path);
+  if (!once.empty()) return once;
   const std::string newest = newest_here();
   if (newest.empty())
     throw Unusable(

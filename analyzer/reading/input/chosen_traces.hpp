@@ -7,7 +7,7 @@
 
 namespace lotus::analyzer {
 
-// The traces that were named, else the newest *.lotus of the working directory; throws Unusable if
+// The traces that were named, each once, else the newest *.lotus of the working directory; throws Unusable if
 // there is none.
 std::vector<std::string> chosen_traces(const std::vector<std::string>& named);
 

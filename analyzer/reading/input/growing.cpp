@@ -54,6 +54,7 @@ bool is_being_written(const std::string& path) {
 }
 
 void wait_until_closed(const std::string& path) {
+  if (path == "-") return;  // a stream ends when all is here
   const auto begin = std::chrono::steady_clock::now();
   bool said = false;
   while (is_being_written(path) && !program_runs(path)) {

@@ -8,12 +8,11 @@
 namespace lotus::analyzer {
 
 inline nlohmann::ordered_json loader_facts(const Loader& loader) {
-  using Json = nlohmann::ordered_json;
   const bool asked = loader.length >= 0;
   const bool placed = !loader.file.empty();
   return {{"id", loader.id},
           {"dataset", loader.dataset},
-          {"length", asked ? Json(loader.length) : Json(nullptr)},
+          {"length", asked ? nlohmann::ordered_json(loader.length) : nlohmann::ordered_json(nullptr)},
           {"workers", loader.workers},
           {"prefetch", loader.prefetch},
           {"batch_size", loader.batch_size},
@@ -21,9 +20,10 @@ inline nlohmann::ordered_json loader_facts(const Loader& loader) {
           {"persistent", loader.persistent},
           {"made", loader.made},
           {"in_order", loader.in_order},
-          {"variable", loader.variable.empty() ? Json(nullptr) : Json(loader.variable)},
-          {"file", placed ? Json(loader.file) : Json(nullptr)},
-          {"line", placed ? Json(loader.line) : Json(nullptr)}};
+          {"variable", loader.variable.empty() ? nlohmann::ordered_json(nullptr)
+                                               : nlohmann::ordered_json(loader.variable)},
+          {"file", placed ? nlohmann::ordered_json(loader.file) : nlohmann::ordered_json(nullptr)},
+          {"line", placed ? nlohmann::ordered_json(loader.line) : nlohmann::ordered_json(nullptr)}};
 }
 
 }  // namespace lotus::analyzer

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "text/error.hpp"
 #include "text/escape.hpp"
@@ -24,11 +26,32 @@ namespace {
                              std::strerror(error)));
 }
 
+// Standard input may be a pipe, and a trace is read here and there: a copy that has no name. It is kept, as
+// several parts of a command may open "-".
+int standard_input() {
+  static std::FILE* copy = nullptr;
+  if (copy == nullptr) {
+    copy = std::tmpfile();
+    if (copy == nullptr) return -1;
+    std::vector<char> block(1 << 16);
+    for (;;) {
+      const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return -1;
+      if (got == 0) break;
+      if (std::fwrite(block.data(), 1, static_cast<std::size_t>(got), copy) != static_cast<std::size_t>(got))
+        return -1;
+    }
+    if (std::fflush(copy) != 0) return -1;
+  }
+  return ::fcntl(::fileno(copy), F_DUPFD_CLOEXEC, 0);
+}
+
 }  // namespace
 
 Source::Source(std::string path) : path_(std::move(path)) {
   // O_NONBLOCK: opening a FIFO must not wait for its writer.
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  descriptor_ = path_ == "-" ? standard_input() : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) refuse(path_, errno);
   struct stat status {};
   const int failed = ::fstat(descriptor_, &status) != 0 ? errno : 0;

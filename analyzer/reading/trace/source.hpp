@@ -9,7 +9,8 @@ namespace lotus::analyzer {
 
 class Source {
  public:
-  // Opens `path` for reading; throws Unusable when it is missing, unreadable or no regular file.
+  // Opens `path` for reading; "-" is standard input. Throws Unusable when it is missing, unreadable or no
+  // regular file.
   explicit Source(std::string path);
   Source(Source&& other) noexcept;
   Source(const Source&) = delete;

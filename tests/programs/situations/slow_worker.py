@@ -27,7 +27,7 @@ def slow_stream(bad):
 
 
 class Decoded(Dataset):
-    """Computes; one worker's samples are larger, or one in three of everybody's."""
+    """Computes; one worker's samples are larger, or one in four of everybody's."""
 
     def __init__(self, one_is_slow):
         self.one_is_slow = one_is_slow
@@ -36,7 +36,7 @@ class Decoded(Dataset):
         return 360
 
     def __getitem__(self, index):
-        slow = get_worker_info().id == 1 if self.one_is_slow else index % 3 == 0
+        slow = get_worker_info().id == 1 if self.one_is_slow else index % 4 == 0
         time.sleep(0.012 if slow else 0.002)
         return torch.zeros(3, 32, 32)
 
