@@ -133,7 +133,8 @@ TEST_CASE("wrong usage is exit code 2") {
   const Outcome kind = run("dump --kind nonsense " + file.path());
   CHECK(kind.code == 2);
   CHECK(says(kind, "--schema lists them"));
-  CHECK(run("timeline -o /tmp/x.json " + file.path() + " " + file.path()).code == 2);
+  const TemporaryFile other(one_batch("/b"));
+  CHECK(run("timeline -o /tmp/x.json " + file.path() + " " + other.path()).code == 2);
   const Outcome itself = run("timeline -o " + file.path() + " " + file.path());
   CHECK(itself.code == 2);
   CHECK(says(itself, "is the trace itself"));
