@@ -64,7 +64,7 @@ std::vector<std::string> each_once(const std::vector<std::string>& named) {
 bool is_original_trace(const fs::path& path) { return is_trace(path) && !is_copy(path); }
 
 std::vector<std::string> chosen_traces(const std::vector<std::string>& named) {
-  const std::vector<std::string> once = each_once(named);
+  std::vector<std::string> once = each_once(named);
   for (const std::string& path : once) wait_until_closed(path);
   if (!once.empty()) return once;
   const std::string newest = newest_here();
