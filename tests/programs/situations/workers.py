@@ -56,7 +56,7 @@ def slow_stream(bad):
 def validation_without_workers(bad):
     """Validation, inside of training's loop, makes its batches itself."""
     training = common.Training()
-    validation = DataLoader(Fetched(0.009, 32), 4, num_workers=0 if bad else 3, persistent_workers=not bad)
+    validation = DataLoader(Fetched(0.009, 32), 4, num_workers=0 if bad else 5, persistent_workers=not bad)
     for number, batch in enumerate(DataLoader(Fetched(0.003), 4, num_workers=2)):
         training.step(batch, 0.01)
         if number % 10 == 9:
