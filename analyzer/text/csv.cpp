@@ -72,10 +72,6 @@ class Parser {
   std::vector<CsvRow> rows_;
 };
 
-}  // namespace
-
-namespace {
-
 // What a spreadsheet would take for a formula: names of operations and files are the traced program's. A
 // number is none.
 bool begins_formula(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "pipeline/items.hpp"
+#include "python/call.hpp"
 #include "python/objects.hpp"
 
 namespace lotus {
@@ -78,10 +79,7 @@ bool is_batch(py::Object* message, std::uint64_t& index, py::Object*& data) {
   return true;
 }
 
-py::Object* first_part_of(py::Object* data) {
-  const bool has_parts = data != nullptr && py::is_a(data, py::kTuple) && py::api.PyTuple_Size(data) > 0;
-  return has_parts ? py::api.PyTuple_GetItem(data, 0) : nullptr;
-}
+py::Object* first_part_of(py::Object* data) { return first_of(data); }
 
 bool is_batch(py::Object* index, py::Object* data) {
   if (index == nullptr || !py::is_a(index, py::kLong)) return false;

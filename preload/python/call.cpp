@@ -14,10 +14,9 @@ py::Object* local_variable(const Call& call, int index) {
   return content.get();  // the cell keeps it alive
 }
 
-py::Object* first_of(py::Object* arguments) {
-  const bool any =
-      arguments != nullptr && py::is_a(arguments, py::kTuple) && py::api.PyTuple_Size(arguments) > 0;
-  return any ? py::api.PyTuple_GetItem(arguments, 0) : nullptr;
+py::Object* first_of(py::Object* tuple) {
+  const bool any = tuple != nullptr && py::is_a(tuple, py::kTuple) && py::api.PyTuple_Size(tuple) > 0;
+  return any ? py::api.PyTuple_GetItem(tuple, 0) : nullptr;
 }
 
 void replace_local(const Call& call, int index, py::Object* value) {

@@ -32,8 +32,8 @@ py::Object* local_variable(const Call& call, int index);
 // Replaces a local variable that is bound, before the frame is evaluated.
 void replace_local(const Call& call, int index, py::Object* value);
 
-// The first of *args; nullptr: there is none.
-py::Object* first_of(py::Object* arguments);
+// The first of a tuple, as of *args. Borrowed; nullptr: there is none, or it is no tuple.
+py::Object* first_of(py::Object* tuple);
 
 // The frame's first argument (`self` of methods), by CodeInfo's `first` and `first_in_tuple`; nullptr if it
 // has none.

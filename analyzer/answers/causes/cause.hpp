@@ -75,6 +75,8 @@ struct CauseRow {
   Judgement (*judge)(const Case&);
   const char* action;  // of the trial that answers it (trials.hpp); nullptr: there is none
   const char* change;  // what helps, in a few words, where no trial does; nullptr: nothing
+  // Its words name what takes the time: which operation takes most is that, or beside the point.
+  bool names_cost = true;
 };
 
 // Where two causes explain about the same, the earlier row is told first.

@@ -63,12 +63,10 @@ bool iterators_are_left(const Iterators& sums) {
          sums.unfinished >= 0.5 * sums.count && sums.whole() > 0;
 }
 
-}  // namespace
-
-namespace {
-
-// What a worker's start is made of, longest part first, and only what takes a tenth of it or more.
+// What a worker's start is made of, longest part first.
 std::string start_phases(const StartsFinding& starts) {
+  constexpr double kLeastTold = 0.1;           // of the start
+  constexpr double kLeastWorthTelling = 10e6;  // ns
   if (starts.workers == 0) return {};
   const double executing = std::max(0.0, starts.process - starts.unpickling);
   const std::string handed = fmt::format("unpickling {}", human_bytes(starts.mean(starts.pickled_bytes)));
@@ -80,11 +78,10 @@ std::string start_phases(const StartsFinding& starts) {
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   const double whole = starts.mean(starts.pickling + starts.process + starts.prepare);
-  constexpr double kLeastWorthTelling = 10e6;  // ns
   if (whole < kLeastWorthTelling) return {};
   std::string text;
   for (const auto& [time, what] : parts)
-    if (time >= 0.1 * whole)
+    if (time >= kLeastTold * whole)
       text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", what, human_time(time));
   return "a worker's start is " + text;
 }

@@ -37,23 +37,24 @@ Judgement judge_threads(const Case& c) {
   out.holds = c.waits() && share >= kLeastShare && cores > 0 && threads > kTooMany * cores && use_all &&
               c.core_wait_percent() >= kTellsOfCoresPercent;
   out.explains = c.waited_percent() * std::max(share, c.core_wait_percent() / 100);
-  const PoolFinding* pool = cpu.pools.empty() ? nullptr : cpu.pools.data();
-  out.words =
-      out.holds
-          ? fmt::format("{} has {} threads{}, for {}: they wait for each other{}",
-                        c.workers() == 1 ? "the worker" : fmt::format("each of {} workers", c.workers()),
-                        most, pool != nullptr ? ", mostly of " + escaped(pool->name) : "", cores_text(c),
-                        pool != nullptr && !pool->remedy.empty()
-                            ? fmt::format("; {} gives it one", pool->remedy)
-                            : "")
-          : fmt::format("threads that help a worker took {} of the workers' CPU time",
-                        human_percent(100 * share));
+  if (out.holds) {
+    const std::string who = c.workers() == 1 ? "the worker" : fmt::format("each of {} workers", c.workers());
+    const PoolFinding pool = cpu.pools.empty() ? PoolFinding{} : cpu.pools.front();
+    const std::string whose = pool.name.empty() ? "" : ", mostly of " + escaped(pool.name);
+    const std::string remedy = pool.remedy.empty() ? "" : fmt::format("; {} gives it one", pool.remedy);
+    out.words = fmt::format("{} has {} threads{}, for {}: they wait for each other{}", who, most, whose,
+                            cores_text(c), remedy);
+  } else {
+    out.words = fmt::format("threads that help a worker took {} of the workers' CPU time",
+                            human_percent(100 * share));
+  }
   out.evidence = {{"threads that help, of the workers' CPU time", 100 * share, "percent"},
                   {"threads of one worker, at most", static_cast<double>(most)},
                   {"cores", cores},
                   {"fetches wait for a core", c.core_wait_percent(), "percent"}};
+  constexpr double kLeastTold = 0.05;  // of what all pools used
   for (const PoolFinding& one : cpu.pools)
-    if (one.ns >= 0.05 * cpu.by_helpers)
+    if (one.ns >= kLeastTold * cpu.by_helpers)
       out.evidence.push_back({fmt::format("threads of {}, of the workers' CPU time", escaped(one.name)),
                               100 * one.ns / cpu.workers, "percent"});
   return out;

@@ -23,8 +23,7 @@ std::string why_too_little(const Findings& findings) {
     return "No batch was recorded: while it was traced, the program got none from a DataLoader";
   if (findings.loop > 0 && !findings.waits_known())
     return "Whether training waits for its data is not known: nothing in the trace says how long it waited "
-           "for a "
-           "batch (in imported logs, lines of SBatchWait_ would)";
+           "for a batch (in imported logs, lines of SBatchWait_ would)";
   return fmt::format(
       "Too little was recorded to judge: {} batch{} made, and {}", human_count(findings.fetch.count()),
       findings.fetch.count() == 1 ? " was" : "es were",

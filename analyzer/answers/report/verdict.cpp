@@ -118,13 +118,9 @@ Verdict verdict_of(const Findings& findings) {
     verdict.workers_needed = c.trials() ? advised_workers(verdict.diagnosis) : c.needed_workers();
   }
   const Cause cause = verdict.diagnosis.cause();
-  // Whose words name what takes the time: the largest operation, or the dataset's own code, is that or beside
-  // the point.
-  const bool told = cause != Cause::workers && cause != Cause::uneven && cause != Cause::training &&
-                    cause != Cause::balanced && cause != Cause::crowded && cause != Cause::unknown &&
-                    cause != Cause::too_little && cause != Cause::slow_worker;
   verdict.message = head(findings, verdict) + about_gaps(findings) + about_unseen(findings) + "; " + what +
-                    (told ? "" : about_op(findings)) + about_loader(findings, worst) + ".";
+                    (row_of(cause).names_cost ? "" : about_op(findings)) + about_loader(findings, worst) +
+                    ".";
   return verdict;
 }
 
