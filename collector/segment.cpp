@@ -79,6 +79,14 @@ SegmentCounters Segment::counters() const {
           load(from.lost_snapshots),   static_cast<Life>(load(from.life))};
 }
 
+PythonFrames Segment::python() const {
+  const PythonFrames& from = shared()->python;
+  const std::uint64_t code_type = __atomic_load_n(&from.code_type, __ATOMIC_ACQUIRE);
+  PythonFrames frames = from;
+  frames.code_type = code_type;
+  return frames;
+}
+
 bool Segment::finished() const { return __atomic_load_n(&shared()->finished, __ATOMIC_ACQUIRE) != 0; }
 
 void Segment::beat(std::uint64_t now_ns) const {

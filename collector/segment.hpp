@@ -49,6 +49,7 @@ class Segment {
   // Copies of fields that the traced process may change at any time.
   ThreadSlot slot(std::uint32_t index) const;
   SegmentCounters counters() const;
+  PythonFrames python() const;
   // The open chunk of a slot: header().chunk_bytes bytes in shared memory.
   const std::uint8_t* chunk(std::uint32_t index) const;
 

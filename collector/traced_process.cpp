@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clock.hpp"
+#include "standing_frames.hpp"
 
 namespace lotus::collector {
 namespace {
@@ -34,6 +35,16 @@ bool plausible(const RingRecord& record, Bytes stored) {
   if (record.events > record.raw_bytes / 2) return false;
   if (record.codec == Codec::raw) return record.stored_bytes == record.raw_bytes;
   return record.codec == Codec::zstd && is_zstd_frame(stored, record.raw_bytes);
+}
+
+// Adds a record of the collector's own to the thread's.
+template <Kind K, class... Values>
+void add(SalvagedChunk& chunk, std::uint64_t later, const Values&... values) {
+  std::vector<std::uint8_t>& records = chunk.records;
+  const std::size_t bytes = records.size();
+  records.resize(bytes + encoded_bound<K>(values...));
+  const std::uint8_t* const end = encode<K>(records.data() + bytes, later, values...);
+  records.resize(static_cast<std::size_t>(end - records.data()));
 }
 
 }  // namespace
@@ -303,14 +314,14 @@ void TracedProcess::gather_open(TraceFile& file, Packer& packer, std::uint64_t n
 
 void TracedProcess::write_open(TraceFile& file, Packer& packer, SalvagedChunk chunk) const {
   const SegmentHeader& segment = segment_->header();
+  const StandingFrames standing = standing_frames(segment.pid, segment_->python(), chunk.slot.python_state);
   const std::uint64_t now = read_clock_pair(segment.clock_source, segment.tick_shift).ticks;
   if (now < chunk.ticks) return;  // it records just now
-  std::vector<std::uint8_t>& records = chunk.records;
-  const std::size_t bytes = records.size();
-  records.resize(bytes + encoded_bound<Kind::seen>());
-  const std::uint8_t* const end = encode<Kind::seen>(records.data() + bytes, now - chunk.ticks);
-  records.resize(static_cast<std::size_t>(end - records.data()));
-  file.add_packed(header_of(FrameType::open_chunk, chunk), records, packer);
+  for (const StandingFrame& frame : standing.frames)
+    add<Kind::standing>(chunk, 0, std::string_view(frame.function), std::string_view(frame.file), frame.line);
+  if (standing.error != 0) add<Kind::unreadable>(chunk, 0, static_cast<std::uint64_t>(standing.error));
+  add<Kind::seen>(chunk, now - chunk.ticks);
+  file.add_packed(header_of(FrameType::open_chunk, chunk), chunk.records, packer);
 }
 
 void TracedProcess::gather_end(TraceFile& file, Packer& packer, ClockPair seen) {

@@ -54,7 +54,9 @@ std::string human_percent(double percent) {
   return fmt::format("{:.1f} %", percent);
 }
 
-std::string human_rate(double rate) { return three_digits(rate); }
+std::string human_rate(double rate) {
+  return rate < 1000 ? three_digits(rate) : human_count(static_cast<std::uint64_t>(std::llround(rate)));
+}
 
 std::string bar(double percent, std::size_t columns) {
   static constexpr const char* kParts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};

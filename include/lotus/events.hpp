@@ -59,7 +59,7 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 54 ---- */                                                                  \
+  /* ---- points; next: 56 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -91,6 +91,11 @@ enum class Shape : std::uint8_t {
                                                        then after a batch */                        \
   ROW(seen,          48, point, "")                 /* by the collector, last in an open_chunk frame: the thread \
                                                        had recorded nothing more by then */         \
+  ROW(standing,      54, point, "function:s file:s line:u")  /* by the collector, before `seen`: a Python frame of \
+                                                       the thread, the innermost first; line: the one that \
+                                                       is executed, 0 unknown */                     \
+  ROW(unreadable,    55, point, "error:u")          /* by the collector, before `seen`: the kernel did not let it \
+                                                       read the process's memory; an errno */        \
   ROW(dataset_call,  49, point, "ticks:u:ticks name:s")  /* just ended, outside of all spans: a function of the \
                                                        dataset's class that the training loop called; only \
                                                        what took 100 µs or more */                  \

@@ -33,11 +33,12 @@
 #include <cstdint>
 #include <lotus/clock.hpp>
 #include <lotus/compression.hpp>
+#include <lotus/python_frames.hpp>
 
 namespace lotus {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x31474553'53554f4c;  // "LOUSSEG1"
-inline constexpr std::uint32_t kSegmentVersion = 3;
+inline constexpr std::uint32_t kSegmentVersion = 4;
 inline constexpr std::uint32_t kReady = 0x52454459;
 inline constexpr std::uint32_t kRings = 3;
 inline constexpr const char* kSegmentSuffix = ".segment";  // <pid>-<start time>[.<n>].segment, see 1
@@ -91,6 +92,8 @@ struct SegmentHeader {
   std::uint32_t reader_pid;
   std::uint32_t reserved1;
 
+  PythonFrames python;  // code_type is stored last (release)
+
   alignas(64) char program[256];  // base name of the script or module, NUL-terminated
   char output[2048];              // absolute path of the trace, NUL-terminated
 };
@@ -106,7 +109,8 @@ struct alignas(64) ThreadSlot {
   std::uint64_t base_ticks;   // base time of the open chunk
   std::uint64_t lost_before;  // events dropped from this stream since its last chunk that reached the ring
   std::uint32_t events;       // records in the open chunk (may lag `used` by one)
-  std::uint32_t reserved[3];
+  std::uint32_t reserved;
+  std::uint64_t python_state;  // address of the thread's PyThreadState; 0: not known
 };
 static_assert(sizeof(ThreadSlot) == 64);
 

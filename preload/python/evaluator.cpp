@@ -8,6 +8,7 @@
 #include "python/known_calls.hpp"
 #include "python/objects.hpp"
 #include "python/python_calls.hpp"
+#include "python/shown_frames.hpp"
 #include "python/unhooked_call.hpp"
 #include "system/hot.hpp"
 #include "system/thread_stack.hpp"
@@ -67,7 +68,10 @@ void set_extra(py::Object* code, void* extra) {
     set_extra(code, extra);
   }
   Call call{state, frame, 0, code, extra == kPlain ? nullptr : static_cast<CodeInfo*>(extra)};
-  if (call.info != nullptr && call.info->role != nullptr) return call.info->role->handler(call);
+  if (call.info != nullptr && call.info->role != nullptr) {
+    show_frames(state);
+    return call.info->role->handler(call);
+  }
   if (context == nullptr)
     return call.info != nullptr && call.info->of_dataset ? outside_of_pipeline(call) : call.run();
   if (call.info == nullptr) call.info = info_of(code);

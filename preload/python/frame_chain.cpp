@@ -35,6 +35,9 @@ constexpr Chain kChains[] = {
     {14, 64, kNone, kNone, 8, kNone, 74},
 };
 
+// Up to 3.10 a frame is an object: PyThreadState.frame, PyFrameObject.f_back.
+constexpr std::int16_t kFrameObject = 24, kFrameBack = 24;
+
 const Chain* chain_of(int minor) {
   for (const Chain& chain : kChains)
     if (chain.minor == minor) return &chain;
@@ -141,6 +144,25 @@ std::size_t frames_below(const UnhookedCall& call, FrameMemory& memory, ChainedF
     if (!walk.step()) return 0;
   }
   return placed;
+}
+
+void describe_chain(PythonFrames& frames) {
+  if (py::layout->minor < kChains[0].minor) {
+    frames.current = kFrameObject;
+    frames.cframe = kNone;
+    frames.previous = kFrameBack;
+    frames.owner = kNone;
+    return;
+  }
+  const Chain* const chain = chain_of(py::layout->minor);
+  if (chain == nullptr) {
+    frames.minor = 0;
+    return;
+  }
+  frames.current = static_cast<std::int16_t>(chain->current);
+  frames.cframe = static_cast<std::int16_t>(chain->cframe_current);
+  frames.previous = static_cast<std::int16_t>(chain->previous);
+  frames.owner = static_cast<std::int16_t>(chain->owner);
 }
 
 bool finds_frames(const py::ThreadState* state) {

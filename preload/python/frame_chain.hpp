@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <lotus/python_frames.hpp>
 
 #include "python/cpython.hpp"
 #include "python/unhooked_call.hpp"
@@ -43,6 +44,10 @@ class FrameMemory {
 // many, at most `most`: the innermost ones. 0: there are none, or they cannot be told.
 std::size_t frames_below(const UnhookedCall& call, FrameMemory& memory, ChainedFrame* frames,
                          std::size_t most);
+
+// How frames are linked: fills in `current`, `cframe`, `previous` and `owner`, of each version from 3.9; of
+// an unknown one, nothing.
+void describe_chain(PythonFrames& frames);
 
 // Whether frames are found in this interpreter. With the GIL held, inside a Python call.
 bool finds_frames(const py::ThreadState* state);

@@ -59,6 +59,7 @@ Thread* open_thread() {
   thread.limit = thread.chunk + process.segment.header->chunk_bytes - kRecordRoom;
   thread.last = ticks_now();
   __atomic_store_n(&slot.used, 0, __ATOMIC_RELEASE);
+  slot.python_state = 0;
   __atomic_store_n(&slot.tid, tid, __ATOMIC_RELEASE);
   slot.stream = __atomic_fetch_add(&process.next_stream, 1, __ATOMIC_RELAXED);
   slot.sequence = 0;

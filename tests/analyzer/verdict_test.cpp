@@ -54,6 +54,11 @@ std::string why_not(const Verdict& verdict, Cause cause) {
   return {};
 }
 
+bool holds(const Verdict& verdict, Cause cause) {
+  return std::any_of(verdict.diagnosis.held.begin(), verdict.diagnosis.held.end(),
+                     [&](const Judged& judged) { return judged.cause == cause; });
+}
+
 bool ruled_out(const Verdict& verdict, Cause cause, const std::string& part) {
   INFO(why_not(verdict, cause));
   return why_not(verdict, cause).find(part) != std::string::npos;
@@ -69,7 +74,8 @@ TEST_CASE("the verdict follows from its numbers") {
   CHECK(more.bound == Bound::input);
   CHECK(says(more, "input-bound"));
   CHECK(says(more, "41.0 %"));
-  CHECK(says(more, "Crop is 40.0 %"));
+  CHECK(holds(more, Cause::op));  // which says what Crop takes, so that the sentence need not
+  CHECK(!says(more, "Crop"));
   CHECK(says(more, "4 workers instead of 2 would keep up"));
   CHECK(says(more, "400 ms to make and 100 ms to train on"));
 

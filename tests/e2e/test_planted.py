@@ -35,7 +35,7 @@ def test_cause_and_first_advice(planted):
     assert first["action"] == action, verdict
     assert words in first["message"]
     assert first["message"] in verdict["message"]
-    assert first["message"] in " ".join(trace.text.split())
+    assert "- " + first["message"] in " ".join(trace.text.split())
 
 
 def test_advice_is_ranked_and_consistent(planted):

@@ -62,6 +62,27 @@ def test_how_long_at_least(hanging):
     assert row["seen_ns"] <= time.time_ns()
 
 
+def line_of(text, nth):
+    """Number of the nth line of programs/hangs.py that is `text`."""
+    lines = (harness.PROGRAMS / "hangs.py").read_text().splitlines()
+    return [number for number, line in enumerate(lines, 1) if line.strip() == text][nth]
+
+
+def test_at_which_lines_it_stands(hanging):
+    [row] = [row for row in hanging.rows() if row["pid"] == hanging.pid]
+    frames = [(frame["function"].rpartition(".")[2], frame["file"].rpartition("/")[2], frame["line"])
+              for frame in row["frames"]]
+    assert frames[0] == ("__call__", "hangs.py", line_of("lock.acquire()", 1)), frames
+    assert ("__getitem__", "hangs.py", line_of("return self.transform(i)", 0)) in frames[:4], frames
+    assert frames[-1] == ("<module>", "hangs.py", line_of("main()", 0)), frames
+
+
+def test_the_first_sentence_says_it(hanging):
+    message = hanging.look().report["verdict"]["message"]
+    assert message.startswith("Training does not go on"), message
+    assert f"hangs.py:{line_of('lock.acquire()', 1)}" in message, message
+
+
 def test_training_waits_for_it(hanging):
     assert "waiting for a batch" in [row["in"] for row in hanging.rows() if row["worker"] is None]
 
@@ -72,8 +93,8 @@ def test_the_other_worker_is_not_stuck(hanging):
 
 def test_it_stands_on_top(hanging):
     lines = hanging.look().text.splitlines()
-    assert any("Does not go on" in line for line in lines[:14])
-    assert any("Locks" in line and f"worker {STUCK // BATCH % WORKERS}" in line for line in lines[:18])
+    assert any("Does not go on" in line for line in lines[:18])
+    assert any("Locks" in line and f"worker {STUCK // BATCH % WORKERS}" in line for line in lines[:22])
 
 
 def test_nothing_is_stuck_once_it_has_ended(tracer):

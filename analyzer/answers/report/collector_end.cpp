@@ -24,6 +24,7 @@ void FindingsCollector::fold_unended(const Reading& reading) {
     if (extent == reading.by_process.end()) continue;
     const auto lasted = static_cast<double>(ns(Interval{start, extent->second.last}));
     (kind == Kind::fetch ? findings_.fetch_time : worker_of(*process).life) += lasted;
+    if (kind == Kind::fetch) findings_.unended_fetch += lasted;
   }
   unended_.clear();
 }

@@ -57,6 +57,8 @@ void add_stuck(const Trace& trace, const Stream& stream, Findings& findings) {
   const std::uint64_t start = (waits ? stream.stack.front() : stream.stack.back()).start;
   stuck.at_least = static_cast<double>(trace.clock.between(start, stream.seen));
   stuck.seen = trace.clock.ns(stream.seen);
+  stuck.frames = stream.standing;
+  stuck.unreadable = stream.unreadable;
   if (stuck.at_least >= kStuckNs) findings.stuck.push_back(std::move(stuck));
 }
 

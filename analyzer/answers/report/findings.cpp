@@ -10,8 +10,9 @@ std::optional<double> find_unmeasured_share(const Findings& findings) {
   // Estimates are uncertain by some percent of the total, so a small remainder is assumed to be like the
   // whole.
   constexpr double kUncertain = 0.05;
-  double rest = findings.outside_ops + kUncertain * findings.fetch_time;
-  double cpu = *share * findings.fetch_time * (1 + kUncertain);
+  const double ended = findings.fetch_time - findings.unended_fetch;
+  double rest = findings.outside_ops + kUncertain * ended;
+  double cpu = *share * ended * (1 + kUncertain);
   for (const auto& op : findings.ops) {
     if (op.wall.sum() <= 0) continue;
     const double own = op.fetch_self / op.wall.sum();
@@ -29,7 +30,7 @@ std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
 std::optional<double> cpu_outside_ops(const Findings& findings) {
   const auto share = findings.fetch_cpu_share();
   if (!share) return std::nullopt;
-  double rest = *share * findings.fetch_time;
+  double rest = *share * (findings.fetch_time - findings.unended_fetch);
   for (const auto& op : findings.ops) rest -= op.fetch_self * op.cpu_percent(findings).value_or(0) / 100;
   return std::clamp(rest, 0.0, findings.outside_ops) / 1e9;
 }

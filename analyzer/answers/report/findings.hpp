@@ -16,6 +16,7 @@
 #include "answers/stats/interval.hpp"
 #include "answers/stats/series.hpp"
 #include "reading/model/python_calls.hpp"
+#include "reading/model/standing_frame.hpp"
 #include "reading/trace/catalog.hpp"
 #include "reading/trace/damage.hpp"
 
@@ -124,9 +125,14 @@ struct Unfinished {
 
 // A thread that did not go on for seconds when it was looked at last, of a program that still runs.
 struct Stuck : Unfinished {
-  double at_least = 0;    // ns
-  std::int64_t seen = 0;  // realtime
+  double at_least = 0;                // ns
+  std::int64_t seen = 0;              // realtime
+  std::vector<StandingFrame> frames;  // Python's, innermost first; empty: not known
+  std::uint64_t unreadable = 0;       // errno: why they are not
 };
+
+// `Store.get (train.py:88)`
+std::string place_of(const StandingFrame& frame);
 
 // A thread whose process ended while it made or waited for a batch.
 struct CutShort : Unfinished {
@@ -195,6 +201,7 @@ struct Findings {
   // CPU share of the calls that resemble no measured call of their operation: find_unmeasured_share().
   std::optional<double> unmeasured_share;
   CoreWait core_wait;
+  double unended_fetch = 0;          // … the part of it in those that never ended
   double fetch_time = 0;             // in fetches, also those that raised or never ended: the base of shares
   double outside_ops = 0;            // the part of it that is in no op
   Series fetch, sample, train_step;  // sample: as far as they are told apart

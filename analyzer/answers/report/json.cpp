@@ -261,6 +261,13 @@ Json sample_json(const SlowSample& sample) {
           {"first_of_worker", sample.first}};
 }
 
+template <class Row, class Make>
+Json list_of(const std::vector<Row>& rows, Make make) {
+  Json list = Json::array();
+  for (const auto& row : rows) list.push_back(make(row));
+  return list;
+}
+
 Json unfinished_json(const Unfinished& work, const char* key, double ns) {
   const auto& worker = work.process->worker_of;
   return {{"pid", work.process->pid},
@@ -277,14 +284,12 @@ Json cut_short_json(const CutShort& cut) { return unfinished_json(cut, "at_most_
 Json stuck_json(const Stuck& stuck) {
   Json json = unfinished_json(stuck, "at_least_ms", stuck.at_least);
   json["seen_ns"] = stuck.seen;
+  json["frames"] = list_of(stuck.frames, [](const StandingFrame& frame) {
+    return Json{{"function", frame.function},
+                {"file", frame.file},
+                {"line", frame.line == 0 ? Json(nullptr) : Json(frame.line)}};
+  });
   return json;
-}
-
-template <class Row, class Make>
-Json list_of(const std::vector<Row>& rows, Make make) {
-  Json list = Json::array();
-  for (const auto& row : rows) list.push_back(make(row));
-  return list;
 }
 
 }  // namespace

@@ -26,12 +26,17 @@ Style colour_of(Bound bound) {
   }
 }
 
-// The sentence, its first part (up to the first colon) in the verdict's colour.
+// The sentence: its first part, up to the first colon in the verdict's colour; below it the others, a line
+// each.
 std::string verdict_text(const Verdict& verdict, const Terminal& terminal) {
-  const std::string text = wrapped(verdict.message, terminal.width);
+  std::string text = wrapped(verdict.parts.front(), terminal.width);
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) return terminal.styled(Style::bold, text) + "\n";
-  return terminal.styled(colour_of(verdict.bound), text.substr(0, colon)) + text.substr(colon) + "\n";
+  text = colon == std::string::npos
+             ? terminal.styled(Style::bold, text)
+             : terminal.styled(colour_of(verdict.bound), text.substr(0, colon)) + text.substr(colon);
+  for (std::size_t i = 1; i < verdict.parts.size(); ++i)
+    text += "\n  " + wrapped("- " + verdict.parts[i], terminal.width - 2, 4);
+  return text + "\n";
 }
 
 std::string context_text(const Findings& f, const Terminal& terminal) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "text/escape.hpp"
 #include "text/units.hpp"
 
@@ -42,7 +44,7 @@ std::string about_starting(const Findings& findings) {
   return fmt::format(", and another {} until iterators had started", human_time(starting));
 }
 
-std::string head(const Findings& findings, const Verdict& verdict) {
+std::string head_of(const Findings& findings, const Verdict& verdict) {
   const std::string waited =
       fmt::format("it waited for data {}{} of the time ({} of {})",
                   verdict.bound == Bound::compute ? "only " : "", human_percent(*verdict.waited_percent),
@@ -67,10 +69,10 @@ bool mostly_outside_ops(const Findings& findings) {
 std::string about_op(const Findings& findings) {
   const OpFinding* op = dominant_op(findings);
   if (mostly_outside_ops(findings) && findings.fetch_time > 0)
-    return fmt::format("; {} of preprocessing is in the dataset's own code, outside any operation",
+    return fmt::format("{} of preprocessing is in the dataset's own code, outside any operation",
                        human_percent(100 * own_time_outside_ops(findings) / findings.fetch_time));
   if (op == nullptr) return {};
-  return fmt::format("; {} is {} of preprocessing", escaped(op->op.name),
+  return fmt::format("{} is {} of preprocessing", escaped(op->op.name),
                      human_percent(share_percent(*op, findings)));
 }
 
@@ -79,8 +81,45 @@ std::string about_loader(const Findings& findings, const LoaderFinding& worst) {
   const std::string dataset = worst.loader ? escaped(worst.loader->dataset) : "of unknown settings";
   const std::uint64_t id = worst.loader ? worst.loader->id : 0;
   const std::string name = dataset.empty() ? "" : fmt::format(" ({})", dataset);
-  return fmt::format("; of {} loaders, {}{} kept it waiting longest, {} of its loop", findings.loaders.size(),
+  return fmt::format("of {} loaders, {}{} kept it waiting longest, {} of its loop", findings.loaders.size(),
                      id, name, human_percent(worst.waited_percent().value_or(0)));
+}
+
+// Whether what takes the time is told with the causes.
+bool names_cost(const Diagnosis& diagnosis) {
+  return row_of(diagnosis.cause()).names_cost ||
+         std::any_of(diagnosis.held.begin(), diagnosis.held.end(), [](const Judged& judged) {
+           return judged.cause == Cause::op || judged.cause == Cause::own_code;
+         });
+}
+
+void say(Verdict& verdict, std::initializer_list<std::string> parts) {
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    verdict.message += (verdict.parts.empty() ? "" : "; ") + part;
+    verdict.parts.push_back(part);
+  }
+  verdict.message += ".";
+}
+
+// Training itself stands still: that comes before all that was measured until then.
+std::string about_standing(const Findings& findings) {
+  const auto trains = [](const Stuck& stuck) { return !stuck.process->worker_of; };
+  const auto training = std::find_if(findings.stuck.begin(), findings.stuck.end(), trains);
+  if (training == findings.stuck.end()) return {};
+  std::string text =
+      fmt::format("Training does not go on: it has been {} for at least {}",
+                  training->name == "waiting for a batch" ? training->name : "in " + escaped(training->name),
+                  human_time(training->at_least));
+  const auto worker = std::find_if_not(findings.stuck.begin(), findings.stuck.end(), trains);
+  const auto frame = [](const Stuck& stuck) {
+    return stuck.frames.empty() ? std::string() : ", at " + place_of(stuck.frames.front());
+  };
+  if (worker == findings.stuck.end()) return text + frame(*training) + ". Until then: ";
+  text += fmt::format(
+      "; worker {} has been in {}{} for {}", worker->process->worker_of->worker, escaped(worker->name),
+      worker->index ? fmt::format(" of sample {}", *worker->index) : "", human_time(worker->at_least));
+  return text + frame(*worker) + ". Until then: ";
 }
 
 }  // namespace
@@ -104,7 +143,7 @@ Verdict verdict_of(const Findings& findings) {
   verdict.diagnosis = diagnosis_of(c);
   const std::string& what = verdict.diagnosis.advice.front().message;
   if (!c.judgeable()) {
-    verdict.message = what + ".";
+    say(verdict, {about_standing(findings) + what});
     return verdict;
   }
   const LoaderFinding& worst = *c.loader();
@@ -117,10 +156,10 @@ Verdict verdict_of(const Findings& findings) {
     verdict.workers = worst.loader->workers;
     verdict.workers_needed = c.trials() ? advised_workers(verdict.diagnosis) : c.needed_workers();
   }
-  const Cause cause = verdict.diagnosis.cause();
-  verdict.message = head(findings, verdict) + about_gaps(findings) + about_unseen(findings) + "; " + what +
-                    (row_of(cause).names_cost ? "" : about_op(findings)) + about_loader(findings, worst) +
-                    ".";
+  const std::string head =
+      about_standing(findings) + head_of(findings, verdict) + about_gaps(findings) + about_unseen(findings);
+  const std::string most = names_cost(verdict.diagnosis) ? std::string() : about_op(findings);
+  say(verdict, {head, what, most, about_loader(findings, worst)});
   return verdict;
 }
 

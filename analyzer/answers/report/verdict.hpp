@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "answers/causes/diagnosis.hpp"
 #include "answers/report/findings.hpp"
@@ -20,8 +21,9 @@ struct Verdict {
   // The number of workers that the diagnosis advises, if it does. Without a replay: the number that keeps
   // up with training, by mean times.
   std::optional<std::uint64_t> workers_needed;
-  std::string message;  // one sentence with its numbers
-  Diagnosis diagnosis;  // of that loader
+  std::vector<std::string> parts;  // what training did, why, and what else there is to say
+  std::string message;             // the parts as one sentence
+  Diagnosis diagnosis;             // of that loader
 };
 
 Verdict verdict_of(const Findings& findings);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <tuple>
 
@@ -95,10 +96,35 @@ std::string unfinished_text(const std::vector<Work>& all, const char* duration, 
   return text;
 }
 
+// Where it stands, outwards: what its stack would show, without the library's own loop around it.
+std::string frames_text(const Stuck& stuck, const Terminal& terminal) {
+  constexpr std::size_t kMostFrames = 4;
+  std::string line;
+  for (std::size_t i = 0; i < std::min(kMostFrames, stuck.frames.size()); ++i)
+    line += (i == 0 ? "" : " < ") + place_of(stuck.frames[i]);
+  if (stuck.frames.size() > kMostFrames)
+    line += fmt::format(" < {} more, in report --json", stuck.frames.size() - kMostFrames);
+  if (line.empty() && stuck.unreadable != 0)
+    line = fmt::format("not known, the collector may not read the process ({}): see docs/limits.md",
+                       std::strerror(static_cast<int>(stuck.unreadable)));
+  if (line.empty()) return {};
+  return "  " + wrapped(fmt::format("pid {} stands in {}", stuck.process->pid, line), terminal.width - 2, 4) +
+         "\n";
+}
+
 }  // namespace
 
+std::string place_of(const StandingFrame& frame) {
+  const std::string file = frame.file.substr(frame.file.rfind('/') + 1);
+  return escaped(frame.line == 0 ? fmt::format("{} ({})", frame.function, file)
+                                 : fmt::format("{} ({}:{})", frame.function, file, frame.line));
+}
+
 std::string stuck_text(const Findings& f, const Terminal& terminal) {
-  return unfinished_text(f.stuck, "for at least", &Stuck::at_least, terminal);
+  std::string text = unfinished_text(f.stuck, "for at least", &Stuck::at_least, terminal);
+  for (std::size_t i = 0; i < std::min(kMostUnfinished, f.stuck.size()); ++i)
+    text += frames_text(f.stuck[i], terminal);
+  return text;
 }
 
 std::string cut_short_text(const Findings& f, const Terminal& terminal) {

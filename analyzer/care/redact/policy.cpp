@@ -46,6 +46,8 @@ constexpr Row kRows[] = {
     {"function", "name", Redaction::keep},
     {"function", "file", Redaction::path},
     {"reopened", "path", Redaction::path},
+    {"standing", "function", Redaction::keep},
+    {"standing", "file", Redaction::path},
 };
 
 }  // namespace

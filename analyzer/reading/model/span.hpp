@@ -11,6 +11,7 @@
 
 #include "reading/model/batch.hpp"
 #include "reading/model/python_calls.hpp"
+#include "reading/model/standing_frame.hpp"
 #include "reading/trace/catalog.hpp"
 
 namespace lotus::analyzer {
@@ -92,8 +93,10 @@ struct Stream {
   bool broken = false;         // the last chunk was not read to its end
   std::uint64_t gaps = 0;      // places so far where records are missing
   std::uint64_t records = 0;
-  std::uint64_t seen = 0;     // ticks when its open chunk was looked at, 0: the trace has its end or none
-  std::uint64_t samples = 0;  // that ended so far, those inside of others not counted
+  std::uint64_t seen = 0;  // ticks when its open chunk was looked at, 0: the trace has its end or none
+  std::vector<StandingFrame> standing;  // what it was in when it was looked at, innermost first
+  std::uint64_t unreadable = 0;         // errno: why that could not be read
+  std::uint64_t samples = 0;            // that ended so far, those inside of others not counted
   std::vector<OpenSpan> stack;
   std::string chunk_path;   // the last path of the open chunk, which the next one builds on
   std::string sample_path;  // of the sample that got a path last

@@ -116,6 +116,14 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
       if (innermost != nullptr) innermost->python_calls.add(calls);
       return;
     }
+    case Kind::standing:
+      stream.standing.push_back({std::string(field<Kind::standing, "function">(record)),
+                                 std::string(field<Kind::standing, "file">(record)),
+                                 field<Kind::standing, "line">(record)});
+      return;
+    case Kind::unreadable:
+      stream.unreadable = field<Kind::unreadable, "error">(record);
+      return;
     case Kind::seen:
       stream.seen = ticks;
       return;

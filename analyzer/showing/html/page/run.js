@@ -44,6 +44,18 @@ function workerTable() {
   ];
 }
 
+function stuckTable() {
+  const most = 40;
+  const place = f => `${f.function} (${f.file.replace(/.*\//, '')}${f.line == null ? '' : `:${f.line}`})`;
+  return tableOf(report.stuck.slice(0, most), [
+    ['Process', 'name', s => s.worker == null ? 'training' : `worker ${s.worker}`], ['Pid', '', s => String(s.pid)],
+    ['In', 'left', s => s.in], ['For at least', '', s => timeText(s.at_least_ms)],
+    ['Batch', '', s => s.batch == null ? '–' : countText(s.batch)],
+    ['Sample', '', s => s.index == null ? '–' : countText(s.index)],
+    ['Stands in', 'path', s => s.frames.slice(0, 4).map(place).join(' ← ') || '–']
+  ]);
+}
+
 function cutShortTable() {
   const most = 40;
   return tableOf(report.cut_short.slice(0, most), [
@@ -83,6 +95,10 @@ function drawRun() {
                   '.wide.long', 'Workers', 'Busy: share of a worker’s life that it spent making batches.',
                   ...workerTable().filter(Boolean))] :
               []),
+      ...(report.stuck.length ? [card(
+                                    '.wide.long', 'Does not go on',
+                                    'What was still open when the program was looked at last.', stuckTable())] :
+                                []),
       ...(report.cut_short.length ?
               [card(
                   '.wide.long', 'Cut short', 'What processes were in when they ended: killed, crashed, out of memory?',
