@@ -1,6 +1,7 @@
 // The verdict, the report's first sentence.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "answers/report/report.hpp"
