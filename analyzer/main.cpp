@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "commands/command.hpp"
+#include "lotus/version.hpp"
 #include "text/error.hpp"
 #include "text/escape.hpp"
 
@@ -45,7 +47,7 @@ int main(int argc, char** argv) {
   // error.
   std::signal(SIGPIPE, SIG_DFL);
   CLI::App app("Reads Lotus traces: where the time of an ML input pipeline goes.", "lotus-analyze");
-  app.set_version_flag("--version", "lotus-analyze " LOTUS_VERSION);
+  app.set_version_flag("--version", std::string("lotus-analyze ") + lotus::version());
   app.require_subcommand(1);
   app.footer("With no TRACE, a command reads the newest *.lotus in the working directory.");
   app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {

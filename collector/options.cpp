@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <lotus/segment_places.hpp>
+#include <lotus/version.hpp>
+#include <string>
 #include <system_error>
 
 #include "text.hpp"
@@ -97,7 +99,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
       "Without options: serves every traced program of this user until SIGTERM or SIGINT.",
       "lotus-collector");
   app.footer(kFooter);
-  app.set_version_flag("--version", "lotus-collector " LOTUS_VERSION);
+  app.set_version_flag("--version", std::string("lotus-collector ") + version());
   app.add_option("--dir", directory, "Serve only the segments in DIR")->type_name("DIR");
   app.add_flag("--quiet", options.quiet, "Write nothing but errors");
   auto* auto_flag =

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <lotus/events.hpp>
 #include <lotus/segment.hpp>
 #include <lotus/trace.hpp>
 #include <string_view>
@@ -66,9 +67,11 @@ std::string whole_text(std::string_view file) {
   return std::string(file);
 }
 
-void write_pid(int fd) {
-  const std::string text = fmt::format("{}\n", getpid());
-  // The pid is for people only: a full file system must not keep the collector from serving.
+std::string first_line() { return fmt::format("{} {} {:016x}\n", getpid(), kSegmentVersion, kSchemaHash); }
+
+void write_first_line(int fd) {
+  const std::string text = first_line();
+  // Nobody depends on it: a full file system must not keep the collector from serving.
   [[maybe_unused]] const bool written = ftruncate(fd, 0) == 0 && pwrite(fd, text.data(), text.size(), 0) >= 0;
 }
 
@@ -94,7 +97,7 @@ ServeLock::Result ServeLock::take(const Directory& directory, Try patience, std:
     fd_.reset();  // deleted between opening and locking: the creator of the new file serves
     return Result::held;
   }
-  write_pid(fd_.get());
+  write_first_line(fd_.get());
   return Result::taken;
 }
 
@@ -109,7 +112,7 @@ bool ServeLock::held_by_another(const Directory& directory) {
 }
 
 void ServeLock::publish(std::string_view text) const {
-  const std::string all = fmt::format("{}\n{}{}", getpid(), mark_of(text), text);
+  const std::string all = first_line() + mark_of(text) + std::string(text);
   if (!fd_ || pwrite(fd_.get(), all.data(), all.size(), 0) < 0) return;
   // If that fails, the mark does not match the text.
   [[maybe_unused]] const int failed = ftruncate(fd_.get(), static_cast<off_t>(all.size()));

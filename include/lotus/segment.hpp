@@ -46,7 +46,9 @@ inline constexpr const char* kSegmentSuffix = ".segment";  // <pid>-<start time>
 // collector cannot tell which of their processes are alive. So in other namespaces the names of the default
 // directories end in `-<inode>`.
 inline constexpr std::uint64_t kInitialPidNamespace = 0xEFFFFFFC;
-inline constexpr const char* kCollectorLock = "collector.lock";  // flock()ed by the serving collector
+// flock()ed by the serving collector. Its first line is the collector's pid with the kSegmentVersion
+// (decimal) and the kSchemaHash (hexadecimal) of the segments that it reads.
+inline constexpr const char* kCollectorLock = "collector.lock";
 
 // A process's own record of its state. It distinguishes killed processes from those that ended by themselves.
 enum class Life : std::uint64_t {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 #include <lotus/segment.hpp>
 
 #include "life/config.hpp"
+#include "life/serving.hpp"
 #include "life/session.hpp"
 #include "record/process.hpp"
 #include "system/clock.hpp"
@@ -146,14 +146,16 @@ void remember_library() {
   if (own && realpath(own.map->l_name, library) == nullptr) library[0] = '\0';
 }
 
-bool is_served() {
-  char path[kPathBytes];
-  std::snprintf(path, sizeof path, "%.1900s/%s", session.directory, kCollectorLock);
-  const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
-  close(descriptor);
-  return held;
+bool is_served() { return serving(session.directory).held; }
+
+bool is_of_another_installation(std::uint32_t collector, char (&program)[kPathBytes]) {
+  char link[32];
+  char own[PATH_MAX];
+  std::snprintf(link, sizeof link, "/proc/%u/exe", collector);
+  const ssize_t length = readlink(link, program, sizeof program - 1);
+  if (length <= 0) return false;
+  program[length] = '\0';
+  return find_program() && realpath(launch.program, own) != nullptr && std::strcmp(program, own) != 0;
 }
 
 bool was_started_just_now() {

@@ -1,6 +1,10 @@
 // Starting lotus-collector from inside the traced process, without that process noticing.
 #pragma once
 
+#include <cstdint>
+
+#include "system/files.hpp"
+
 namespace lotus {
 
 enum class CollectorStart {
@@ -16,6 +20,9 @@ void remember_library();
 
 // A collector holds the lock of session.directory. Safe in handlers of signals.
 bool is_served();
+
+// Whether the collector with this pid is not the one beside this library; `program` is its path then.
+bool is_of_another_installation(std::uint32_t collector, char (&program)[kPathBytes]);
 
 // This process started one so lately that it may not have the lock yet. Safe in handlers of signals.
 bool was_started_just_now();

@@ -8,6 +8,7 @@
 #include "life/autostart.hpp"
 #include "life/config.hpp"
 #include "life/describe.hpp"
+#include "life/serving.hpp"
 #include "life/session.hpp"
 #include "pipeline/trial.hpp"
 #include "python/call_costs.hpp"
@@ -29,8 +30,14 @@ void announce(CollectorStart collector) {
     hint = " (when `lotus-collector` is run: none stands beside liblotus.so)";
   else if (collector == CollectorStart::failed)
     hint = " (when `lotus-collector` is run: it could not be started from here)";
-  char line[kPathBytes + 1024];
-  std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s%s%s", session.output, hint,
+  char program[kPathBytes];
+  char other[kPathBytes + 128] = "";
+  const std::uint32_t pid = collector == CollectorStart::serving ? serving(session.directory).pid : 0;
+  if (pid != 0 && is_of_another_installation(pid, program))
+    std::snprintf(other, sizeof other, " (by the collector of another installation: %s, pid %u)", program,
+                  pid);
+  char line[2 * kPathBytes + 1024];
+  std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s%s%s%s", session.output, hint, other,
                 tried != nullptr ? "; " : "", tried != nullptr ? tried : "",
                 session.remark[0] != '\0' ? "; " : "", session.remark,
                 config.complaint[0] != '\0' ? "; " : "", config.complaint);

@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <lotus/events.hpp>
 #include <lotus/segment_places.hpp>
 #include <lotus/trace.hpp>
 
 #include "life/config.hpp"
+#include "life/serving.hpp"
 #include "pipeline/ranks.hpp"
 #include "record/segment.hpp"
 #include "system/file_status.hpp"
@@ -51,14 +53,25 @@ bool name_place(int place, char (&path)[kPathBytes]) {
 }
 
 bool choose_directory(int first) {
+  std::uint32_t other_version = 0;
   for (int place = first; place < kSegmentPlaces; ++place) {
     char path[kPathBytes];
     if (!name_place(place, path) || !usable_directory(path)) continue;
+    const Serving by = serving(path);
+    if (!by.reads_our_segments) {
+      other_version = by.pid;
+      continue;
+    }
     std::memcpy(session.directory, path, sizeof path);
     session.place = place;
     return true;
   }
-  if (config.directory != nullptr)
+  if (other_version != 0)
+    std::snprintf(session.remark, sizeof session.remark,
+                  "the collector of another version of Lotus (pid %u) serves here: set LOTUS_DIR to another "
+                  "directory, or wait for its end",
+                  other_version);
+  else if (config.directory != nullptr)
     std::snprintf(session.remark, sizeof session.remark,
                   "LOTUS_DIR=%.300s cannot be used: it must be a directory of yours with mode 0700",
                   config.directory);
@@ -78,7 +91,8 @@ bool read_header(std::uint32_t pid, std::uint64_t start_time, SegmentHeader& hea
     segment_path(path, directory, pid, start_time);
     if (read_file(path, bytes, sizeof bytes) != sizeof(SegmentHeader)) continue;
     std::memcpy(&header, bytes, sizeof header);
-    if (header.magic == kSegmentMagic && header.version == kSegmentVersion && header.ready == kReady)
+    if (header.magic == kSegmentMagic && header.version == kSegmentVersion &&
+        header.schema_hash == kSchemaHash && header.ready == kReady)
       return true;
   }
   return false;

@@ -29,7 +29,7 @@ constexpr Role kRoles[] = {
     {"torch/utils/data/dataloader.py",    "_next_data",       next_data,        {"self"},
      {"_next_index", "_dataset_fetcher", "fetch"}},
     {"torch/utils/data/dataloader.py",    "_get_data",        get_data,         {"self"},
-     {"_try_get_data", "_pin_memory"}},
+     {"_try_get_data"}},
     {"torch/utils/data/dataloader.py",    "_process_data",    process_data,     {"self", "data"},
      {"_try_put_index", "ExceptionWrapper"}},
     {"torch/utils/data/dataloader.py",    "_try_put_index",   try_put_index,    {"self"},

@@ -1,6 +1,5 @@
 """The command `lotus`."""
 import argparse
-import importlib.metadata
 import os
 import sys
 
@@ -17,11 +16,13 @@ EPILOG = ("All other commands are those of lotus-analyze: `lotus report --help` 
           "`lotus-analyze --help` lists them.")
 
 
-def version():
-    try:
-        return importlib.metadata.version("lotus-trace")
-    except importlib.metadata.PackageNotFoundError:  # from a build directory
-        return places.ask(places.COLLECTOR, "--version")[1].split()[-1]
+class Version(argparse.Action):
+    """Release, commit and date: those of the programs."""
+
+    def __call__(self, parser, *_):
+        code, told, problem = places.ask(places.ANALYZE, "--version")
+        print(told.replace("lotus-analyze", "lotus", 1), end="")
+        parser.exit(code, problem)
 
 
 def execute(program, words):
@@ -40,7 +41,7 @@ def collector():
 def parser():
     made = argparse.ArgumentParser(prog="lotus", usage=USAGE, epilog=EPILOG,
                                    description="Why the input pipeline of a PyTorch training is slow.")
-    made.add_argument("--version", action="version", version=f"lotus {version()}")
+    made.add_argument("--version", action=Version, nargs=0, help="release, commit and its date")
     commands = made.add_subparsers(dest="name", metavar="COMMAND", required=True, prog="lotus")
     for name, module, about in (("run", run, "run a program under the tracer; print its report"),
                                 ("env", settings, "print what to set where programs are started another way"),

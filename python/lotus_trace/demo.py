@@ -7,7 +7,7 @@ import webbrowser
 
 from . import launch, places, run as tracing
 
-TRAINING = places.HOME / "demo_training.py"
+TRAINING, PLAIN = places.HOME / "demo_training.py", places.HOME / "demo_plain.py"
 
 
 def add_options(parser):
@@ -26,14 +26,14 @@ def open_page(page):
 
 
 def run(options):
+    training = TRAINING
     if importlib.util.find_spec("torch") is None:
-        tracing.say(f"the demo trains with torch, which {sys.executable} has not got: pip install torch, "
-                    "then lotus demo")
-        return 1
+        training = PLAIN
+        tracing.say(f"{sys.executable} has no torch: the demo trains in plain Python, with a loader of its own")
     directory = pathlib.Path(options.directory).resolve()
     trace, page = directory / "lotus-demo.lotus", directory / "lotus-demo.html"
     settings = ["--seconds", str(options.seconds), "--workers", str(options.workers)]
-    command = [sys.executable, str(TRAINING), *settings]
+    command = [sys.executable, str(training), *settings]
     tracing.say(f"an ordinary training under the tracer: lotus run --output {trace} -- {' '.join(command)}")
     environment = dict(os.environ, LD_PRELOAD=places.preload(os.environ), LOTUS_OUTPUT=str(trace))
     status, made = tracing.traced(command, environment)

@@ -256,7 +256,7 @@ TEST_CASE("a lock file that is deleted is taken anew") {
   const std::string lock = segments / kCollectorLock;
   REQUIRE(eventually([&] { return exists(lock); }));
   REQUIRE(unlink(lock.c_str()) == 0);
-  CHECK(eventually([&] { return read_text(lock) == std::to_string(collector.pid()) + "\n"; }));
+  CHECK(eventually([&] { return read_text(lock) == collector.lock_line(); }));
   CHECK(collector.running());
 }
 

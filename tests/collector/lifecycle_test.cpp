@@ -228,7 +228,7 @@ TEST_CASE("one collector serves a directory; a second one says so and leaves") {
   const Place place;
   CollectorProgram first(place.by_hand, place.log);
   REQUIRE(eventually([&] { return place.served(); }));
-  REQUIRE(eventually([&] { return read_text(place.lock) == std::to_string(first.pid()) + "\n"; }));
+  REQUIRE(eventually([&] { return read_text(place.lock) == first.lock_line(); }));
   CollectorProgram second(place.by_hand, place.outputs / "log2");
   const Outcome refused = second.wait();
   CHECK(refused.code == 0);

@@ -142,7 +142,7 @@ TEST_CASE("a lock file with anything behind the pid breaks nothing") {
   const Place place;
   CollectorProgram collector({"--dir", place.segments.path()}, place.log);
   const std::string lock = place.segments / kCollectorLock;
-  REQUIRE(eventually([&] { return read_text(lock) == std::to_string(collector.pid()) + "\n"; }));
+  REQUIRE(eventually([&] { return read_text(lock) == collector.lock_line(); }));
   for (const std::string text : {"", "\n\n\n", "1\n5 00000000\nserved", "99999999999999\n0 811c9dc5\n",
                                  "1\n10 00000000\nserved 1 2\nsession\n"}) {
     write_text(lock, text);

@@ -22,7 +22,7 @@ def lotus(tracer):
     def run(*words, **more):
         return harness.run([*LOTUS, *words], cwd=tracer.directory, PYTHONPATH=TREE, LOTUS_DIR=tracer.segments, **more)
 
-    run.directory = tracer.directory
+    run.directory, run.segments = tracer.directory, tracer.segments
     return run
 
 
@@ -198,6 +198,18 @@ def test_demo_trains_and_makes_a_page(lotus):
     assert {"Decode", "ToFloat", "Blur", "RandomCrop", "Normalize"} <= set(ops)
 
 
-def test_demo_without_torch_says_what_is_missing(lotus, tmp_path):
-    told = harness.run([harness.PYTHON, "-S", "-m", "lotus_trace", "demo"], cwd=lotus.directory, PYTHONPATH=TREE)
-    assert told.code == 1 and b"pip install torch" in told.stderr
+def test_demo_without_torch_trains_in_plain_python(lotus, tmp_path):
+    """In an environment that has nothing but the standard library."""
+    subprocess.run([harness.PYTHON, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    told = harness.run([tmp_path / "venv/bin/python", "-m", "lotus_trace", "demo", "--seconds", "0", "--workers", "2"],
+                       cwd=lotus.directory, PYTHONPATH=TREE, LOTUS_DIR=lotus.segments)
+    assert told.code == 0, told.stderr.decode()
+    assert b"has no torch" in told.stderr and b"samples/s" in told.stderr
+    assert told.stdout.count(b"epoch ") == 1
+    trace = harness.Trace(lotus.directory / "lotus-demo.lotus")
+    pictures, batches = 256, 16
+    expected = dict.fromkeys(["Decode", "RandomCrop", "RandomFlip", "ToFloat", "Normalize"], pictures) | {"Collation": batches}
+    assert {name: op["count"] for name, op in trace.ops().items()} == expected
+    report = trace.report
+    assert report["wait"]["count"] == batches and [worker["batches"] for worker in report["workers"]] == [8, 8]
+    assert (lotus.directory / "lotus-demo.html").read_text().startswith("<!DOCTYPE html>")

@@ -4,6 +4,7 @@
 
 #include "answers/report/report.hpp"
 #include "answers/stacks/map_views.hpp"
+#include "lotus/version.hpp"
 #include "showing/html/flames.hpp"
 #include "showing/html/parts.hpp"
 #include "showing/html/run_facts.hpp"
@@ -111,7 +112,7 @@ void Page::write(Output& out, const Findings& findings) {
   const std::string title = inside_text(title_of(findings));
   fill_in(out, part_named("page.html"), [&](std::string_view name) {
     if (name == "title") return out.write(title);
-    if (name == "version") return out.write(LOTUS_VERSION);
+    if (name == "version") return out.write(version());
     if (name == "report") return out.write(inside_script(report_json(findings)));
     if (name == "native") return out.write(inside_script(native()));
     if (name == "runs") return out.write(inside_script(runs_));

@@ -1,6 +1,7 @@
 #include "support/collector_run.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -8,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <lotus/events.hpp>
+#include <lotus/segment.hpp>
 #include <stdexcept>
 
 #include "collector.hpp"
@@ -122,6 +125,10 @@ Outcome CollectorProgram::wait() {
     status_ = reap(pid_);
   }
   return {code_of(status_), read_text(log_)};
+}
+
+std::string CollectorProgram::lock_line() const {
+  return fmt::format("{} {} {:016x}\n", pid_, kSegmentVersion, kSchemaHash);
 }
 
 pid_t fork_or_throw() {

@@ -28,6 +28,7 @@ class CollectorProgram {
   CollectorProgram& operator=(const CollectorProgram&) = delete;
 
   pid_t pid() const { return pid_; }
+  std::string lock_line() const;  // what it writes into the lock's file first
   void signal(int number) const;
   bool running();
   Outcome wait();
