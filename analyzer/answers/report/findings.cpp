@@ -49,7 +49,7 @@ double own_time_outside_ops(const Findings& findings) {
 }
 
 double share_percent(const OpFinding& op, const Findings& findings) {
-  return findings.fetch_time > 0 ? 100 * op.fetch_self / findings.fetch_time : 0;
+  return findings.making_time > 0 ? 100 * op.fetch_self / findings.making_time : 0;
 }
 
 const OpFinding* dominant_op(const Findings& findings) {
