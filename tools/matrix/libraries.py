@@ -11,7 +11,7 @@ from matrix import places
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = SOURCE / "tests/programs/libraries"
 BASE = ["torchvision", "pillow", "numpy"]  # and PyTorch, in the environment that the others see
-PATIENCE = 300  # seconds for a program
+PATIENCE = 120  # seconds for a program
 SHARE, CALL_NS = 0.02, 10_000  # how much an operation's time may differ from the program's own clock
 
 # program: in tests/programs/libraries; wheels: the first gives the version; not_seen: what the report lacks, and why.
@@ -28,6 +28,32 @@ LIBRARIES = [
     Library("lightning_trainer", ["lightning"]),
     Library("torchdata_stateful", ["torchdata"]),
     Library("torchdata_nodes", ["torchdata"]),
+    Library("accelerate_loader", ["accelerate"]),
+    Library("tokenizers_text", ["tokenizers"]),
+    Library("timm_transform", ["timm"]),
+    Library("kornia_augment", ["kornia"]),
+    Library("monai_dictionary", ["monai"]),
+    Library("torchio_subjects", ["torchio"]),
+    Library("webdataset_shards", ["webdataset"]),
+    Library("fastai_learner", ["fastai"]),
+    Library("hydra_config", ["hydra-core"]),
+    Library("torchaudio_mel", ["torchaudio"]),
+    Library("geometric_graphs", ["torch_geometric"]),
+    Library("litdata_streaming", ["litdata"]),
+    Library("mosaicml_streaming", ["mosaicml-streaming"]),
+    Library("skorch_net", ["skorch"]),
+    Library("ignite_engine", ["pytorch-ignite"]),
+    Library("speechbrain_items", ["speechbrain"]),
+    Library("mmengine_runner", ["mmengine"]),
+    Library("ultralytics_train", ["ultralytics"]),
+    Library("deeplake_loader", ["deeplake"]),
+    Library("squirrel_stream", ["squirrel-core"]),
+    Library("ray_train", ["ray[data,train]"]),
+    Library("ray_data", ["ray[data,train]"]),
+    Library("petastorm_rows", ["petastorm"]),
+    Library("spdl_pipeline", ["spdl"]),
+    Library("grain_loader", ["grain"]),
+    Library("dali_pipeline", ["nvidia-dali-cuda120"]),
 ]
 HEADINGS = ("library", "program", "same output", "batches", "samples", "workers", "operations within 2 % or 10 µs a call",
             "verdict", "map", "what is not seen, and why")
@@ -52,8 +78,8 @@ class Run:
                      WANDB_MODE="disabled", RAY_USAGE_STATS_ENABLED="0", YOLO_CONFIG_DIR=str(directory), YOLO_OFFLINE="true")
         if build is not None:
             known.update(LD_PRELOAD=str(build / "lib/liblotus.so"), LOTUS_OUTPUT=str(self.trace))
-        done = subprocess.run([str(python), str(PROGRAMS / f"{library.program}.py"), str(directory)], env=known,
-                              capture_output=True, text=True, timeout=PATIENCE, cwd=directory)
+        done = subprocess.run(["timeout", "--kill-after=5", str(PATIENCE), str(python), str(PROGRAMS / f"{library.program}.py"),
+                               str(directory)], env=known, capture_output=True, text=True, cwd=directory)
         (directory / f"{library.program}.{'traced' if build else 'plain'}.log").write_text(done.stdout + done.stderr)
         lines = [line for line in done.stdout.splitlines() if line.startswith('{"batches"')]
         self.code, self.told = done.returncode, json.loads(lines[-1]) if lines else None

@@ -35,6 +35,7 @@ def encode(rows):
 def main():
     texts = material.texts()
     rows = Dataset.from_dict({"text": texts, "labels": [number % 2 for number in range(len(texts))]}).with_transform(encode)
+    torch.manual_seed(1)
     options = transformers.TrainingArguments(sys.argv[1] + "/trainer", num_train_epochs=2, per_device_train_batch_size=16,
                                              dataloader_num_workers=2, report_to=[], save_strategy="no", disable_tqdm=True,
                                              remove_unused_columns=False, use_cpu=True, seed=1, logging_strategy="no")
