@@ -16,6 +16,7 @@ constexpr std::uint8_t kMostLooks = 32;
 std::uint32_t owner_of_file(std::string_view file) {
   constexpr std::string_view kInstalled = "-packages/";
   constexpr std::string_view kStandard = "/lib/python3.";
+  if (file.find("-packages/torch/") != file.npos) return kPyTorch;
   if (file.empty() || file.front() == '<') return kMadeAtRunTime;
   if (const auto at = file.rfind(kInstalled); at != std::string_view::npos) {
     const auto end = file.find('/', at + kInstalled.size());

@@ -39,6 +39,13 @@ def test_a_librarys_decoder(tracer):
     agrees(op, spent)
 
 
+def test_a_librarys_modules(tracer):
+    spent, trace = spent_and_ops(tracer, "modules")
+    op = trace.ops()["Step"]
+    assert op["count"] == len(spent)
+    agrees(op, spent)
+
+
 def test_shares_add_up(tracer):
     _, trace = spent_and_ops(tracer, "pooled")
     assert sum(op["share_percent"] for op in trace.report["ops"]) <= 100.1

@@ -6,11 +6,13 @@ import json
 import pathlib
 import sys
 
-from torch.utils.data import DataLoader
+import torch
+from torch.utils.data import DataLoader, Dataset
 
 from truth import now
 
 sys.path.append(str(pathlib.Path(__file__).with_name("stacks") / "site-packages"))
+import augmenter  # noqa: E402
 import pictures  # noqa: E402
 import rowstream  # noqa: E402
 
@@ -24,7 +26,25 @@ def tokenize(row):
     return {"spent": (now() - start) / 1e9}
 
 
+class Step(torch.nn.Module):
+    def forward(self, row):
+        return tokenize(row)
+
+
+class Augmented(Dataset):
+    def __init__(self):
+        self.augment = augmenter.Container(only=Step())
+
+    def __len__(self):
+        return SAMPLES
+
+    def __getitem__(self, index):
+        return self.augment({"number": index})
+
+
 def dataset(kind):
+    if kind == "modules":
+        return Augmented()
     if kind == "decoded":
         return pictures.Album([bytes([number]) for number in range(SAMPLES)])
     rows = rowstream.Stream([{"number": number} for number in range(SAMPLES)]).map(tokenize)

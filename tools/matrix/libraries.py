@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 
 from matrix import places
@@ -11,8 +12,9 @@ from matrix import places
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = SOURCE / "tests/programs/libraries"
 BASE = ["torchvision", "pillow", "numpy"]  # and PyTorch, in the environment that the others see
+LONGEST = 60  # characters of a function's name
 PATIENCE = 120  # seconds for a program
-SHARE, CALL_NS = 0.02, 10_000  # how much an operation's time may differ from the program's own clock
+SHARE, CALL_NS = 0.02, 10_000  # how much calls and their time may differ from the program's own clock
 
 # program: in tests/programs/libraries; wheels: the first gives the version; not_seen: what the report lacks, and why.
 Library = collections.namedtuple("Library", "program wheels not_seen", defaults=[""])
@@ -97,16 +99,23 @@ def ask(build, *words):
 
 
 def compared(clock, report):
-    """(operations that agree, those of the program's clock, what is wrong with the others)."""
+    """(operations that agree, those of the program's clock, what is wrong with the others).
+
+    The median of a call is compared, which other programs on the machine disturb least.
+    """
     wrong = []
     for name, calls in sorted(clock.items()):
         rows = [op for op in report["ops"] if op["name"] == name or op["name"].endswith("." + name)]
-        spent, seen = sum(calls) / 1e9, sum(op["total_s"] for op in rows)
+        spent = statistics.median(calls)
         if not rows:
             wrong.append(f"{name}: no row")
-        elif abs(seen - spent) > max(SHARE * spent, len(calls) * CALL_NS / 1e9):
-            count = sum(op["count"] for op in rows)
-            wrong.append(f"{name}: {seen:.3f} s of {spent:.3f} s in {count:,} of {len(calls):,} calls")
+            continue
+        op = max(rows, key=lambda op: op["count"])
+        seen = 1e6 * op["p50_ms"]
+        if abs(seen - spent) > max(SHARE * spent, CALL_NS):
+            wrong.append(f"{name}: {seen / 1000:.0f} µs a call of {spent / 1000:.0f} µs")
+        elif abs(op["count"] - len(calls)) > SHARE * len(calls):
+            wrong.append(f"{name}: {op['count']:,} of {len(calls):,} calls")
     return len(clock) - len(wrong), len(clock), wrong
 
 
@@ -117,7 +126,8 @@ def mapped(build, trace, report):
         return "-"
     most = max(report["ops"], key=lambda op: op["total_s"] if op["share_percent"] is None else op["share_percent"])
     functions = told["op_to_func"].get(most["name"], [])
-    return f"{most['name']}: {functions[0].split('|')[0] if functions else 'Python alone'}"
+    name = functions[0].split("|")[0] if functions else "Python alone"
+    return f"{most['name']}: {name if len(name) <= LONGEST else name[:LONGEST] + ' …'}"
 
 
 def of(seen, told):

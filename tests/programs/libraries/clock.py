@@ -38,6 +38,13 @@ def tell(name, start):
             _memory.write(line)
 
 
+def forget():
+    """Of this process so far: what came before the loader."""
+    if _path:
+        _memory[:_memory.tell()] = bytes(_memory.tell())
+        _memory.seek(0)
+
+
 def watch(*owners, method="__call__", name=None):
     """Measures this method of classes of a library, as an operation of the class's name."""
     for owner in owners:
@@ -73,6 +80,7 @@ def ends(batches, samples, check=None):
 
 def train(loader, size_of=len, epochs=2, step_us=300):
     """A training loop; `size_of(batch)` gives the number of its samples."""
+    forget()
     batches = samples = 0
     for _ in range(epochs):
         for batch in loader:

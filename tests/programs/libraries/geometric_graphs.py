@@ -6,7 +6,7 @@ from torch_geometric.loader import DataLoader
 
 import clock
 
-clock.watch(T.Distance, T.RandomJitter, method="forward")
+clock.watch(T.Distance, T.RandomJitter)
 
 
 class Clouds(Dataset):

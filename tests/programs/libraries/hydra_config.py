@@ -10,7 +10,7 @@ from torchvision import transforms
 import clock
 import material
 
-clock.watch(transforms.RandomResizedCrop, transforms.Normalize, method="forward")
+clock.watch(transforms.RandomResizedCrop, transforms.Normalize)
 CONFIGURATION = """
 loader:
   _target_: torch.utils.data.DataLoader

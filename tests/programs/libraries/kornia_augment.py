@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, Dataset
 import clock
 import material
 
-clock.watch(K.RandomAffine, K.ColorJitter, method="forward")
+clock.watch(K.RandomAffine, K.ColorJitter)
 
 
 class Photos(Dataset):

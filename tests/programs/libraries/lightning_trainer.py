@@ -11,7 +11,7 @@ from torchvision import datasets, transforms
 import clock
 import material
 
-clock.watch(transforms.RandomResizedCrop, transforms.RandomHorizontalFlip, transforms.Normalize, method="forward")
+clock.watch(transforms.RandomResizedCrop, transforms.RandomHorizontalFlip, transforms.Normalize)
 
 
 class Photos(lightning.LightningDataModule):

@@ -14,7 +14,7 @@ import material
 
 
 def loop(configuration):
-    clock.watch(transforms.RandomResizedCrop, transforms.Normalize, method="forward")
+    clock.watch(transforms.RandomResizedCrop, transforms.Normalize)
     torch.manual_seed(1)
     transform = transforms.Compose([transforms.RandomResizedCrop(128), transforms.ToTensor(),
                                     transforms.Normalize([0.5] * 3, [0.25] * 3)])

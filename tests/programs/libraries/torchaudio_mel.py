@@ -6,7 +6,7 @@ from torch.utils.data import DataLoader, Dataset
 import clock
 import material
 
-clock.watch(T.MelSpectrogram, T.AmplitudeToDB, T.TimeMasking, method="forward")
+clock.watch(T.MelSpectrogram, T.AmplitudeToDB, T.TimeMasking)
 
 
 class Waves(Dataset):

@@ -8,7 +8,7 @@ from torchvision import datasets, transforms
 import clock
 import material
 
-clock.watch(transforms.RandomResizedCrop, transforms.Normalize, method="forward")
+clock.watch(transforms.RandomResizedCrop, transforms.Normalize)
 
 
 def main():

@@ -9,7 +9,7 @@ from torchvision.transforms import v2
 import clock
 import material
 
-clock.watch(v2.RandomResizedCrop, v2.RandomHorizontalFlip, v2.Normalize, method="forward")
+clock.watch(v2.RandomResizedCrop, v2.RandomHorizontalFlip, v2.Normalize)
 
 
 def main():
