@@ -12,6 +12,7 @@ from matrix import places
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = SOURCE / "tests/programs/libraries"
 BASE = ["torchvision", "pillow", "numpy"]  # and PyTorch, in the environment that the others see
+LONGEST_REASON = 150
 LONGEST = 60  # characters of a function's name
 PATIENCE = 120  # seconds for a program
 SHARE, CALL_NS = 0.02, 10_000  # how much calls and their time may differ from the program's own clock
@@ -20,6 +21,8 @@ SHARE, CALL_NS = 0.02, 10_000  # how much calls and their time may differ from t
 Library = collections.namedtuple("Library", "program wheels not_seen", defaults=[""])
 Row = collections.namedtuple("Row", "library version same batches samples workers operations verdict map remarks")
 
+OTHER_LOADER = ("its loader is not PyTorch's nor a copy of it: neither training's waits for it nor what its threads do are "
+                "recorded; the program says at its end that no batch was seen")
 LIBRARIES = [
     Library("torchvision_v2", ["torchvision"]),
     Library("albumentations_boxes", ["albumentations"]),
@@ -29,7 +32,7 @@ LIBRARIES = [
     Library("transformers_trainer", ["transformers[torch]", "datasets"]),
     Library("lightning_trainer", ["lightning"]),
     Library("torchdata_stateful", ["torchdata"]),
-    Library("torchdata_nodes", ["torchdata"]),
+    Library("torchdata_nodes", ["torchdata"], OTHER_LOADER),
     Library("accelerate_loader", ["accelerate"]),
     Library("tokenizers_text", ["tokenizers"]),
     Library("timm_transform", ["timm"]),
@@ -49,13 +52,13 @@ LIBRARIES = [
     Library("mmengine_runner", ["mmengine"]),
     Library("ultralytics_train", ["ultralytics"]),
     Library("deeplake_loader", ["deeplake"]),
-    Library("squirrel_stream", ["squirrel-core"]),
+    Library("squirrel_stream", ["squirrel-core"], "a batch is one tensor: whether its first dimension counts samples is not known"),
     Library("ray_train", ["ray[data,train]"]),
-    Library("ray_data", ["ray[data,train]"]),
-    Library("petastorm_rows", ["petastorm"]),
-    Library("spdl_pipeline", ["spdl"]),
-    Library("grain_loader", ["grain"]),
-    Library("dali_pipeline", ["nvidia-dali-cuda120"]),
+    Library("ray_data", ["ray[data,train]"], OTHER_LOADER),
+    Library("petastorm_rows", ["petastorm"], OTHER_LOADER),
+    Library("spdl_pipeline", ["spdl"], OTHER_LOADER),
+    Library("grain_loader", ["grain"], OTHER_LOADER),
+    Library("dali_pipeline", ["nvidia-dali-cuda120"], OTHER_LOADER),
 ]
 HEADINGS = ("library", "program", "same output", "batches", "samples", "workers", "operations within 2 % or 10 µs a call",
             "verdict", "map", "what is not seen, and why")
@@ -130,15 +133,20 @@ def mapped(build, trace, report):
     return f"{most['name']}: {name if len(name) <= LONGEST else name[:LONGEST] + ' …'}"
 
 
+def why(lines):
+    words = re.sub(r"/\S*/(?=\S)", "", " ".join(lines))  # paths of this machine
+    return words if len(words) <= LONGEST_REASON else words[:LONGEST_REASON] + " …"
+
+
 def of(seen, told):
-    return str(seen) if seen == told else f"{seen} of {told}"
+    return str(seen) if seen == told else f"{'not known' if seen is None else seen} of {told}"
 
 
 def examine(library, version, plain, traced, build):
     """The Row of a library's two runs."""
     remarks = [library.not_seen] if library.not_seen else []
     if plain.code != 0:
-        return Row(library.program, version, "-", "-", "-", "-", "-", "-", "-", f"does not run here: {' '.join(plain.error)}")
+        return Row(library.program, version, "-", "-", "-", "-", "-", "-", "-", f"does not run here: {why(plain.error)}")
     same = "yes" if traced.code == 0 and plain.told == traced.told else "NO"
     report = ask(build, "report", "--json", traced.trace) if traced.trace.exists() else None
     if report is None:
