@@ -21,8 +21,9 @@ SHARE, CALL_NS = 0.02, 10_000  # how much calls and their time may differ from t
 Library = collections.namedtuple("Library", "program wheels not_seen", defaults=[""])
 Row = collections.namedtuple("Row", "library version same batches samples workers operations verdict map remarks")
 
-OTHER_LOADER = ("its loader is not PyTorch's nor a copy of it: neither training's waits for it nor what its threads do are "
-                "recorded; the program says at its end that no batch was seen")
+NOT_PYTORCHS = ("its loader is not PyTorch's nor a copy of it: neither training's waits for it nor what its threads and "
+                "processes do are recorded")
+OTHER_LOADER = NOT_PYTORCHS + "; the program says at its end that no batch was seen"
 LIBRARIES = [
     Library("torchvision_v2", ["torchvision"]),
     Library("albumentations_boxes", ["albumentations"]),
@@ -54,7 +55,7 @@ LIBRARIES = [
     Library("deeplake_loader", ["deeplake"]),
     Library("squirrel_stream", ["squirrel-core"], "a batch is one tensor: whether its first dimension counts samples is not known"),
     Library("ray_train", ["ray[data,train]"]),
-    Library("ray_data", ["ray[data,train]"], OTHER_LOADER),
+    Library("ray_data", ["ray[data,train]"], NOT_PYTORCHS),
     Library("petastorm_rows", ["petastorm"], OTHER_LOADER),
     Library("spdl_pipeline", ["spdl"], OTHER_LOADER),
     Library("grain_loader", ["grain"], OTHER_LOADER),

@@ -15,7 +15,7 @@ sizes = []
 
 
 def without_validation(trainer):
-    trainer.final_eval = lambda: None
+    trainer.validate, trainer.final_eval = lambda: ({}, 0.0), lambda: None
 
 
 def make(root):
