@@ -87,6 +87,7 @@ void in_forked_child() {
   forget_worker_role();
   forget_loader_role();
   forget_transfer_role();
+  forget_pools();
   forget_dataset_calls();
   resume_samples();
 }

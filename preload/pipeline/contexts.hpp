@@ -61,6 +61,7 @@ struct OperationContext : Context {
   explicit OperationContext(py::Object* callable, Kind is = Kind::op) : Context(is), self(callable) {}
   py::Object* self;                // only compared: it may be gone
   const Holder* holder = nullptr;  // first_frame: the innermost one inside it
+  std::uint32_t owner = 0;         // first_frame: whose code that is, see owner_of()
 };
 
 struct OpaqueContext : Context {

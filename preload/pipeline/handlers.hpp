@@ -38,6 +38,11 @@ py::Object* rebuild_storage(Call& call);
 // another number of threads would wait for those that stayed behind in its parent.
 py::Object* get_iterator(Call& call);
 
+// roles_pools.cpp: threads that do what they are given, concurrent.futures
+py::Object* pool_submit(Call& call);
+py::Object* pool_worker(Call& call);
+py::Object* pool_work(Call& call);
+
 // roles_distributed.cpp
 py::Object* init_process_group(Call& call);
 
@@ -48,5 +53,6 @@ py::Object* waits_for_no_lock(Call& call);
 void forget_worker_role();
 void forget_loader_role();
 void forget_transfer_role();
+void forget_pools();
 
 }  // namespace lotus

@@ -1,28 +1,13 @@
 #include "pipeline/holders.hpp"
 
-#include <string_view>
-
 #include "pipeline/callable.hpp"
+#include "pipeline/libraries.hpp"
 #include "python/objects.hpp"
 
 namespace lotus {
 namespace {
 
 constexpr int kTries = 8;  // looks at code whose attributes are still empty before it is no holder
-
-// The directory of the installed package that a file belongs to, one for all of the standard library; empty:
-// it is no library's.
-std::string_view library_of(std::string_view file) {
-  constexpr std::string_view kInstalled = "-packages/";
-  constexpr std::string_view kStandard = "/lib/python3.";
-  if (const auto at = file.rfind(kInstalled); at != std::string_view::npos) {
-    const auto end = file.find('/', at + kInstalled.size());
-    return {file.data(), end == std::string_view::npos ? file.size() : end};
-  }
-  const auto at = file.find(kStandard);
-  return at == std::string_view::npos ? std::string_view{}
-                                      : std::string_view{file.data(), at + kStandard.size()};
-}
 
 // A callable that is the object's own. Borrowed: `self` keeps it.
 py::Object* held_callable(py::Object* self, py::Object* name) {
@@ -34,9 +19,8 @@ py::Object* held_callable(py::Object* self, py::Object* name) {
 }
 
 Verdict find_held(CodeInfo& info, py::Object* code, py::Object* self) {
-  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
   const Owned attributes(py::api.PyObject_GetAttr(code, names.co_names));
-  if (!file || !attributes || library_of(text_of(file.get())).empty()) return Verdict::no;
+  if (!attributes || !is_library(owner_of(info, code))) return Verdict::no;
   const py::Ssize size = py::api.PyTuple_Size(attributes.get());
   int found = 0;
   for (py::Ssize i = 0; i < size && found < kMaxHeld; ++i) {
@@ -45,12 +29,6 @@ Verdict find_held(CodeInfo& info, py::Object* code, py::Object* self) {
   }
   if (found > 0) return Verdict::yes;
   return ++info.holder_tries < kTries ? Verdict::open : Verdict::no;
-}
-
-bool of_the_same_library(py::Object* code, py::Object* other) {
-  const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
-  const Owned other_file(py::api.PyObject_GetAttr(other, names.co_filename));
-  return library_of(text_of(file.get())) == library_of(text_of(other_file.get()));
 }
 
 }  // namespace
@@ -74,7 +52,7 @@ py::Object* match_held(const Holder& holder, const Call& call, py::Object* first
   for (py::Object* name : holder.info->held) {
     py::Object* callable = name != nullptr ? held_callable(holder.self, name) : nullptr;
     if (callable != nullptr && runs(callable, call, first))
-      return of_the_same_library(call.code, holder.code) ? nullptr : callable;
+      return owner_of(*call.info, call.code) == holder.info->owner ? nullptr : callable;
   }
   return nullptr;
 }

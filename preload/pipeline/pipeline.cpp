@@ -8,6 +8,7 @@
 #include "pipeline/holders.hpp"
 #include "pipeline/items.hpp"
 #include "pipeline/known_operations.hpp"
+#include "pipeline/libraries.hpp"
 #include "pipeline/operation_names.hpp"
 #include "pipeline/plain_operations.hpp"
 #include "pipeline/runners.hpp"
@@ -212,6 +213,7 @@ py::Object* run_first_frame(Call& call, py::Object* first, SampleContext& sample
   }
   const Holder holder{call.info, call.code, first};
   OperationContext context(first, Context::Kind::first_frame);
+  context.owner = owner_of(*call.info, call.code);
   if (holds) {
     context.holder = &holder;
     context.held[0] = first;
@@ -246,16 +248,34 @@ py::Object* run_first_frame(Call& call, py::Object* first, SampleContext& sample
   return result;
 }
 
+// Whether the frame is the call of a module of PyTorch's: what a module does in a way of its own with those
+// that it holds.
+bool is_module_call(const Call& call, py::Object* first) {
+  if (first == nullptr || py::is_a(first, py::kType) || !runs(first, call, first)) return false;
+  const Owned modules(plain_attribute(first, names._modules));
+  return modules && py::is_a(modules.get(), py::kDict);
+}
+
 // Inside an operation that is but the first frame of a sample: what a library was given to call is one, too.
 py::Object* below_first_frame(Call& call, py::Object* first, const OperationContext& context) {
   py::Object* given = context.holder != nullptr ? match_held(*context.holder, call, first) : nullptr;
   if (given != nullptr) return run_callable(call, given, first, OpRole::transform);
+  if (is_module_call(call, first))
+    return first == context.self ? call.run() : run_callable(call, first, first, OpRole::transform);
+  if (is_at_border(call, context.owner)) {
+    const std::uint32_t definition = definition_of(call, named_by(call, first), OpRole::frame);
+    if (call.info->owner != context.owner) return run_plain(call, first, definition);
+    OperationContext inner(context.self, Context::Kind::first_frame);
+    inner.owner = context.owner;
+    return run_operation(call, definition, inner);
+  }
   if (!holds_callables(call, first)) return call.run();
   py::api.Py_IncRef(first);
   const Owned held(first);
   const Holder holder{call.info, call.code, first};
   OperationContext inner(context.self, Context::Kind::first_frame);
   inner.holder = &holder;
+  inner.owner = context.owner;
   const ContextScope scope(inner);
   return call.run();
 }

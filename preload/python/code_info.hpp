@@ -56,6 +56,10 @@ struct CodeInfo {
   Verdict runner = Verdict::open;
   Verdict holder = Verdict::open;
   std::uint8_t holder_tries = 0;
+  Verdict border =
+      Verdict::open;  // whether it is an operation inside of a library's code, see is_at_border()
+  std::uint8_t border_looks = 0;
+  std::uint32_t owner = 0;  // see owner_of(); 0: not looked at yet
   bool of_dataset = false;  // a method of a dataset's class, or what a property of it runs
   bool called = false;  // a runner, a dataset or a library was seen to hold a callable that runs this code
   py::Object* held[kMaxHeld] = {};  // holder: the attributes that hold callables (owned by the code)

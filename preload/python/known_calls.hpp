@@ -75,8 +75,8 @@ class KnownCalls {
         (info.traits & kIgnored) != 0;  // and what it calls, too, where operations are called
     std::uint8_t places = Context::place_of(At::opaque);
     if (transparent || ignored || no_runner) places |= Context::place_of(At::op);
-    if (transparent || ignored || (no_runner && info.holder == Verdict::no && !info.called))
-      places |= Context::place_of(At::first_frame);
+    const bool settled = no_runner && info.holder == Verdict::no && info.border == Verdict::no;
+    if (transparent || ignored || (settled && !info.called)) places |= Context::place_of(At::first_frame);
     if (transparent && (info.traits & kGetItem) == 0 && !info.called) places |= Context::place_of(At::sample);
     if (!ignored && !info.called) places |= Context::place_of(At::runner);
     return places;

@@ -62,9 +62,9 @@ class Wheels:
 
     root = None
 
-    def __init__(self, directory, base, version):
+    def __init__(self, directory, base, version, wheels=WHEELS):
         self.name = "wheels-" + version
-        self.directory, self.base, self.title = directory / self.name, base, "wheels"
+        self.directory, self.base, self.title, self.wheels = directory / self.name, base, "wheels", wheels
 
     def present(self):
         return (self.directory / "made").exists()
@@ -78,7 +78,7 @@ class Wheels:
         fixed = self.directory / "constraints"
         installed = "import importlib.metadata; print(importlib.metadata.version('torch'))"
         fixed.write_text(f"torch=={told(self.python(None), '-c', installed).strip()}\n")
-        for wheel in WHEELS:
+        for wheel in self.wheels:
             try:
                 told(*pip, "-c", fixed, wheel)
             except Unavailable as error:
@@ -120,6 +120,31 @@ class Wheels:
         return path.read_text() if path.exists() else ""
 
     def python(self, _):
+        return self.directory / "bin/python"
+
+
+class Overlay:
+    """A virtual environment with some wheels more than another one, whose packages it sees but does not change."""
+
+    def __init__(self, below, directory, wheels):
+        self.below, self.directory, self.wheels = below, directory, wheels
+
+    def make(self):
+        self.below.make()
+        wanted = "\n".join(self.wheels)
+        made = self.directory / "made"
+        if made.exists() and made.read_text() == wanted:
+            return
+        told(self.below.base, "-m", "venv", "--clear", "--without-pip", self.directory)
+        path = "import sysconfig; print(sysconfig.get_path('purelib'))"
+        own, others = (pathlib.Path(told(python, "-c", path).strip()) for python in (self.python, self.below.python(None)))
+        (own / "below.pth").write_text(f"import site; site.addsitedir({str(others)!r})\n")
+        fixed = self.below.directory / "constraints"
+        told(self.below.python(None), "-m", "pip", "--python", self.python, "install", "-q", "-c", fixed, *self.wheels)
+        made.write_text(wanted)
+
+    @property
+    def python(self):
         return self.directory / "bin/python"
 
 

@@ -127,7 +127,7 @@ void FindingsCollector::on_span(const Span& span) {
 }
 
 void FindingsCollector::on_op(const Span& span) {
-  if (!span.is_op()) return;
+  if (!span.is_op()) return on_runner(span);
   OpFinding& finding = finding_of(*span.data.op);
   if (span.ended == Ended::error || span.ended == Ended::lost) ++finding.errors;
   if (span.ended == Ended::lost) return;  // when it ended is not known
@@ -138,8 +138,29 @@ void FindingsCollector::on_op(const Span& span) {
   finding.under_100us += took < kMs / 10 ? 1 : 0;
   const auto self = static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));
   finding.self += self;
-  if (span.data.fetch != kNoSpan) finding.fetch_self += self;
+  // A thread of a pool makes parts of batches in no fetch of its own.
+  const bool in_pool = span.depth == 0 || span.stream.stack.front().kind == Kind::op;
+  if (span.data.fetch != kNoSpan || in_pool) finding.fetch_self += self;
   finding.cpu.add(took, span.cpu_ns());
+}
+
+// What a runner does itself between its operations. Inside of an operation it is part of that one.
+void FindingsCollector::on_runner(const Span& span) {
+  const auto& stack = span.stream.stack;
+  const auto is_operation = [](const OpenSpan& open) {
+    return open.kind == Kind::op && open.op->role != OpRole::runner;
+  };
+  if (span.ended == Ended::lost || span.data.fetch == kNoSpan ||
+      std::any_of(stack.begin(), stack.end(), is_operation))
+    return;
+  OpFinding& finding = finding_of(*span.data.op);
+  const std::int64_t own = trace_->clock.duration_ns(span.self_ticks());
+  finding.wall.add(own);
+  finding.under_10ms += own < 10 * kMs ? 1 : 0;
+  finding.under_100us += own < kMs / 10 ? 1 : 0;
+  finding.self += static_cast<double>(own);
+  finding.fetch_self += static_cast<double>(own);
+  finding.cpu.add(own, std::nullopt);
 }
 
 void FindingsCollector::on_sample(const Span& span) {

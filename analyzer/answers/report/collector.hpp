@@ -70,6 +70,7 @@ class FindingsCollector : public Visitor {
     activity_.note(trace_->clock.ns(ticks));
   }
   void on_op(const Span& span);
+  void on_runner(const Span& span);
   void on_sample(const Span& span);
   void on_fetch(const Span& span);
   void on_next(const Span& span);

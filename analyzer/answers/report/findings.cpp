@@ -50,7 +50,8 @@ double own_time_outside_ops(const Findings& findings) {
 }
 
 double share_percent(const OpFinding& op, const Findings& findings) {
-  return findings.fetch_time > 0 ? 100 * op.fetch_self / findings.fetch_time : 0;
+  const double all = std::max(findings.fetch_time, findings.making_time);
+  return all > 0 ? 100 * op.fetch_self / all : 0;
 }
 
 const OpFinding* dominant_op(const Findings& findings) {

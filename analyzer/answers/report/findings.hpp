@@ -56,7 +56,7 @@ struct OpFinding {
   Op op;
   Series wall;               // of each call, nested ops included
   double self = 0;           // nested ops excluded, calls outside of a fetch too
-  double fetch_self = 0;     // the same, inside of fetches only
+  double fetch_self = 0;     // the same, inside of fetches and in pools of threads only
   CpuTime cpu;               // of the same calls as `wall`
   std::uint64_t errors = 0;  // left by an exception
   std::uint64_t under_10ms = 0, under_100us = 0;
@@ -204,6 +204,7 @@ struct Findings {
   double unended_fetch = 0;          // … the part of it in those that never ended
   double fetch_time = 0;             // in fetches, also those that raised or never ended: the base of shares
   double outside_ops = 0;            // the part of it that is in no op
+  double making_time = 0;            // the same with all ops, which may be more where threads share the work
   Series fetch, sample, train_step;  // sample: as far as they are told apart
   std::uint64_t samples = 0;         // all that were made
   bool unsized = false;              // of some batches it is not known how many samples they have

@@ -66,7 +66,7 @@ void add_op(Table& table, const OpFinding& op, const Findings& f) {
   const Summary s = op.wall.summary();
   const auto count = static_cast<double>(s.count);
   const auto cpu = cpu_of(op, f);
-  const auto share = f.fetch_time > 0 ? std::optional(share_percent(op, f)) : std::nullopt;
+  const auto share = f.making_time > 0 ? std::optional(share_percent(op, f)) : std::nullopt;
   table.add({label_of(op, f), human_count(s.count), human_time(s.mean), human_time(s.std), human_time(s.p50),
              human_time(s.p90), human_time(s.p99), human_time(s.max),
              percent_or_dash(percent_of(static_cast<double>(op.under_100us), count)),
@@ -80,7 +80,7 @@ constexpr double kClutterPercent = 0.1;
 constexpr std::size_t kFewestFolded = 2;
 
 bool is_clutter(const OpFinding& op, const Findings& f) {
-  return op.op.role == OpRole::frame && f.fetch_time > 0 && share_percent(op, f) < kClutterPercent;
+  return op.op.role == OpRole::frame && f.making_time > 0 && share_percent(op, f) < kClutterPercent;
 }
 
 // Of operations that are much shorter without the tracer.
@@ -106,7 +106,7 @@ std::string ops_text(const Findings& f, const Terminal& terminal, bool all) {
   const bool folds = !all && few >= kFewestFolded;
   for (const auto& op : f.ops)
     if (!folds || !clutter(op)) add_op(table, op, f);
-  const auto outside = percent_of(f.outside_ops, f.fetch_time);
+  const auto outside = percent_of(f.outside_ops, f.making_time);
   const double cpu =
       cpu_outside_ops(f).value_or(0);  // 0 also if it is below the error of the other estimates
   if (outside)

@@ -12,7 +12,7 @@ namespace {
 constexpr double kDefaultPeriodNs = 1e9 / 199;
 
 OpKey key_of(const Op* op) {
-  if (op == nullptr || op->role == OpRole::runner) return {};
+  if (op == nullptr) return {};
   return {op->role, op->name, op->qualified};
 }
 

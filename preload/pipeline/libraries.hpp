@@ -1,0 +1,24 @@
+// Whose a piece of Python code is, by where its file lies.
+#pragma once
+
+#include <cstdint>
+
+#include "python/call.hpp"
+
+namespace lotus {
+
+// Code of one installed package has a number of its own, above these.
+inline constexpr std::uint32_t kUnknownOwner = 0, kProgram = 1, kStandardLibrary = 2, kMadeAtRunTime = 3;
+inline constexpr std::uint32_t kPyTorch = 4, kFirstPackage = 5;
+
+std::uint32_t owner_of(CodeInfo& info, py::Object* code);
+
+inline bool is_library(std::uint32_t owner) { return owner == kStandardLibrary || owner >= kPyTorch; }
+
+// Whether a frame inside of library code stands at a border of that library, and so is an operation: it is
+// the program's own code, or a function of the library that calls into another package than PyTorch, as
+// decoders of images do. The latter is known from the first such call on. `around`: the owner of the
+// library's code.
+bool is_at_border(const Call& call, std::uint32_t around);
+
+}  // namespace lotus
