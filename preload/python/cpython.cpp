@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "python/interpreter.hpp"
 #include "system/hot.hpp"
-#include "system/loader.hpp"
 
 namespace lotus::py {
 
@@ -26,12 +26,8 @@ constexpr Layout kLayouts[] = {
 };
 
 template <class Target>
-bool find(Target& target, const char* name, const char* other) {
-  void* symbol = global_symbol(name);
-  if (symbol == nullptr && other != nullptr) symbol = global_symbol(other);
-  static_assert(sizeof symbol == sizeof target);
-  std::memcpy(&target, &symbol, sizeof symbol);
-  return symbol != nullptr;
+bool find_either(Target& target, const char* name, const char* other) {
+  return find(target, name) || (other != nullptr && find(target, other));
 }
 
 const Layout* layout_of(const char* version) {
@@ -73,16 +69,17 @@ void set_local(Frame* frame, int index, Object* value) {
 }
 
 const char* resolve() {
-  if (!find(api.Py_GetVersion, "Py_GetVersion", nullptr)) return "this interpreter exports no Py_GetVersion";
+  if (!find(api.Py_GetVersion, "Py_GetVersion")) return "this interpreter exports no Py_GetVersion";
   const char* version = api.Py_GetVersion();
   const Layout* found = layout_of(version);
   if (found == nullptr) return "Python is not one of 3.9 to 3.14";
   if (std::strstr(version, "free-threading") != nullptr) return "free-threaded Python is not supported";
   bool complete = true;
-#define LOTUS_PY_F(result, name, other, parameters) complete = find(api.name, #name, other) && complete;
+#define LOTUS_PY_F(result, name, other, parameters) \
+  complete = find_either(api.name, #name, other) && complete;
   LOTUS_PY_FUNCTIONS(LOTUS_PY_F)
 #undef LOTUS_PY_F
-#define LOTUS_PY_D(name) complete = find(api.name, #name, nullptr) && complete;
+#define LOTUS_PY_D(name) complete = find(api.name, #name) && complete;
   LOTUS_PY_DATA(LOTUS_PY_D)
 #undef LOTUS_PY_D
   if (!complete) return "this interpreter hides functions that tracing needs";
