@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "life/arrival.hpp"
 #include "life/autostart.hpp"
 #include "life/config.hpp"
 #include "life/first_event.hpp"
@@ -21,6 +22,7 @@
 #include "python/calibration.hpp"
 #include "python/code_names.hpp"
 #include "python/evaluator.hpp"
+#include "python/interpreter.hpp"
 #include "python/python_thread.hpp"
 #include "record/process.hpp"
 #include "sampling/sampler.hpp"
@@ -48,18 +50,13 @@ struct Names {
 };
 constinit Names reading{};
 
-template <class Function>
-bool find(Function& target, const char* name) {
-  target = reinterpret_cast<Function>(global_symbol(name));
-  return target != nullptr;
-}
-
 bool can_read_names() {
   if (!reading.complete)
-    reading.complete =
-        find(reading.tuple_item, "PyTuple_GetItem") && find(reading.utf8, "PyUnicode_AsUTF8AndSize") &&
-        find(reading.clear_error, "PyErr_Clear") && find(reading.interpreter, "PyInterpreterState_Get") &&
-        find(reading.main_interpreter, "PyInterpreterState_Main");
+    reading.complete = py::find(reading.tuple_item, "PyTuple_GetItem") &&
+                       py::find(reading.utf8, "PyUnicode_AsUTF8AndSize") &&
+                       py::find(reading.clear_error, "PyErr_Clear") &&
+                       py::find(reading.interpreter, "PyInterpreterState_Get") &&
+                       py::find(reading.main_interpreter, "PyInterpreterState_Main");
   return reading.complete;
 }
 
@@ -101,8 +98,8 @@ void attach() {
   attached = true;
   read_config();
   if (config.off) return;
-  RegisterAtFork at_fork = nullptr;
-  const bool is_glibc = find(at_fork, "__register_atfork") && find_thread_functions();
+  const auto at_fork = reinterpret_cast<RegisterAtFork>(global_symbol("__register_atfork"));
+  const bool is_glibc = at_fork != nullptr && find_thread_functions();
   const char* problem = is_glibc ? py::resolve() : "the C library is not glibc";
   if (problem == nullptr) {
     choose_clock();
@@ -133,14 +130,19 @@ int audit(const char* event, py::Object* arguments, void*) {
   return 0;
 }
 
+bool begin_with_python() {
+  if (!add_audit_hook(audit)) return false;
+  note_process_start();
+  remember_stderr();
+  remember_library();
+  return true;
+}
+
 [[gnu::constructor]] void enter_process() {
   find_real_functions();
   prepare_first_event();
   prepare_loaded();
-  if (!add_audit_hook(audit)) return;  // not Python
-  note_process_start();
-  remember_stderr();
-  remember_library();
+  if (!begin_with_python()) expect_interpreter([] { begin_with_python(); });
 }
 
 [[gnu::destructor]] void leave_process() {

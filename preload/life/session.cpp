@@ -14,6 +14,7 @@
 #include "life/config.hpp"
 #include "life/serving.hpp"
 #include "pipeline/ranks.hpp"
+#include "python/interpreter.hpp"
 #include "record/segment.hpp"
 #include "system/file_status.hpp"
 #include "system/files.hpp"
@@ -123,7 +124,8 @@ void make_file_name(char* text) {
     if (static_cast<unsigned char>(*text) < 0x20 || *text == '/' || *text == 0x7f) *text = '_';
 }
 
-// The script's name without directory and suffix; `-m package.module` gives `module`, `-c` gives `python`.
+// The script's name without directory and suffix; `-m package.module` gives `module`, `-c` gives `python`. A
+// program that embeds Python has its own name, and arguments that mean something else.
 void name_program() {
   char arguments[4096];
   const std::size_t size = read_file("/proc/self/cmdline", arguments, sizeof arguments);
@@ -131,7 +133,7 @@ void name_program() {
   const char* at = arguments;
   const char* end = arguments + size;
   const auto next = [&] { at += std::strlen(at) + 1; };
-  if (at < end) next();
+  if (at < end && !py::is_embedded()) next();
   for (; at < end; next()) {
     if (std::strcmp(at, "-c") == 0) break;
     if (std::strcmp(at, "-m") == 0) {

@@ -85,6 +85,10 @@
   H(fexecve, libc, 3, replaces_program)  \
   H(execveat, libc, 5, replaces_program)
 
+// By which an interpreter is noticed that is loaded later; life/arrival.cpp.
+#define LOTUS_LOCALE_HOOKS(H) \
+  H(setlocale, libc, 2, names_locale)
+
 // libjpeg, functions with a j_decompress_ptr first; jpeg.cpp. `begins`: the first one that is called for an image. `each`:
 // each call is timed. `repeats`: calls come line by line and are timed in groups.
 #define LOTUS_JPEG_HOOKS(H) \
@@ -126,7 +130,7 @@
 // All of them.
 #define LOTUS_HOOKS(H)                                                   \
   LOTUS_FILE_HOOKS(H) LOTUS_SIGNAL_HOOKS(H) LOTUS_THREAD_HOOKS(H)        \
-  LOTUS_WAIT_HOOKS(H)                                                    \
+  LOTUS_WAIT_HOOKS(H) LOTUS_LOCALE_HOOKS(H)                              \
   LOTUS_EXIT_HOOKS(H) LOTUS_JPEG_HOOKS(H) LOTUS_TURBOJPEG_HOOKS(H)       \
   LOTUS_WEBP_HOOKS(H)
 // clang-format on

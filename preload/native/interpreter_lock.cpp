@@ -1,4 +1,4 @@
-// CPython waits for its lock by a condition with a time, 5 ms at once, and from 3.9 to 3.14 for nothing else:
+// CPython waits for its lock by a condition with a time, 5 ms at once, and from 3.9 to 3.15 for nothing else:
 // its other locks are semaphores or futexes. So a call that comes from the interpreter's own code is such a
 // wait. Counted are those that last the whole time, and the call after them that ends the wait: their holder
 // runs Python. Who computes in C or reads gives the lock back sooner; waits for that are short, or long only

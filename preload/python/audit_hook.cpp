@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "python/interpreter.hpp"
 #include "system/loader.hpp"
 
 namespace lotus {
@@ -44,18 +45,12 @@ void release_entry(void* context, void* memory) {
   entry.maker.release(entry.maker.context, memory);
 }
 
-template <class Function>
-bool find(Function& target, const char* name) {
-  target = reinterpret_cast<Function>(global_symbol(name));
-  return target != nullptr;
-}
-
 }  // namespace
 
 bool add_audit_hook(AuditHook hook) {
   int (*add)(AuditHook, void*) = nullptr;
-  if (!find(add, "PySys_AddAuditHook")) return false;
-  if (!find(entry.get, "PyMem_GetAllocator") || !find(entry.set, "PyMem_SetAllocator")) return false;
+  if (!py::find(add, "PySys_AddAuditHook")) return false;
+  if (!py::find(entry.get, "PyMem_GetAllocator") || !py::find(entry.set, "PyMem_SetAllocator")) return false;
   entry.get(kRawDomain, &entry.maker);
   Allocator noting = entry.maker;
   noting.allocate = note_allocated;
@@ -66,7 +61,7 @@ bool add_audit_hook(AuditHook hook) {
 }
 
 void remove_audit_hook() {
-  void** const runtime = static_cast<void**>(global_symbol("_PyRuntime"));
+  void** const runtime = static_cast<void**>(py::symbol("_PyRuntime"));
   const ElfW(Sym)* const symbol = runtime != nullptr ? symbol_at(runtime) : nullptr;
   if (symbol == nullptr || entry.memory == nullptr) return;
   // The list's head is somewhere in the interpreter's state, and ours is its first entry: it was made first.

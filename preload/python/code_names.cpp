@@ -42,7 +42,9 @@ class Instructions {
   bool known() const { return numbers_ && at_ < text().size(); }
   int argument() const { return argument_; }
   bool is(const char* name) const {
-    return known() && integer_of(py::api.PyDict_GetItemString(numbers_.get(), name), -1) == opcode();
+    const Owned number(known() ? py::api.PyMapping_GetItemString(numbers_.get(), name) : nullptr);
+    py::api.PyErr_Clear();
+    return integer_of(number.get(), -1) == opcode() && number;
   }
   // The next one, room for caches left out.
   void next() {
@@ -58,11 +60,15 @@ class Instructions {
   }
 
  private:
+  // No other mapping is asked, whose code might be Python's. From 3.15 it is a frozendict.
+  static bool is_dictionary(py::Object* map) {
+    return py::is_a(map, py::kDict) || std::strcmp(py::type_name(py::type_of(map)), "frozendict") == 0;
+  }
   static py::Object* numbers() {
     py::Object* const modules = py::api.PyImport_GetModuleDict();
     py::Object* const module = modules != nullptr ? py::api.PyDict_GetItemString(modules, "opcode") : nullptr;
     py::Object* const map = module != nullptr ? py::api.PyObject_GetAttr(module, names.opmap) : nullptr;
-    if (map != nullptr && !py::is_a(map, py::kDict)) {
+    if (map != nullptr && !is_dictionary(map)) {
       py::api.Py_DecRef(map);
       return nullptr;
     }

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "python/interpreter.hpp"
 #include "system/hot.hpp"
-#include "system/loader.hpp"
 
 namespace lotus::py {
 
@@ -14,7 +14,7 @@ LOTUS_HOT constinit const Layout* layout = nullptr;
 namespace {
 
 // Offsets: struct _frame (3.9, 3.10), struct _PyInterpreterFrame (from 3.11) of each version's headers.
-// In 3.14 both slots are _PyStackRef: the two low bits are a tag.
+// From 3.14 on both slots are _PyStackRef: the two low bits are a tag.
 constexpr Layout kLayouts[] = {
     // minor, code, locals, function, mask, cells made before, code extra, hooked stack, function version
     {9, 32, 360, -1, ~std::uintptr_t{0}, true, 144, 0, 0},
@@ -23,15 +23,12 @@ constexpr Layout kLayouts[] = {
     {12, 0, 72, 16, ~std::uintptr_t{0}, false, 184, 128 * 1024, 0},
     {13, 0, 72, 16, ~std::uintptr_t{0}, false, 192, 512 * 1024, 0},
     {14, 0, 80, 16, ~std::uintptr_t{3}, false, 200, 512 * 1024, 0},
+    {15, 0, 80, 16, ~std::uintptr_t{3}, false, 200, 512 * 1024, 0},
 };
 
 template <class Target>
-bool find(Target& target, const char* name, const char* other) {
-  void* symbol = global_symbol(name);
-  if (symbol == nullptr && other != nullptr) symbol = global_symbol(other);
-  static_assert(sizeof symbol == sizeof target);
-  std::memcpy(&target, &symbol, sizeof symbol);
-  return symbol != nullptr;
+bool find_either(Target& target, const char* name, const char* other) {
+  return find(target, name) || (other != nullptr && find(target, other));
 }
 
 const Layout* layout_of(const char* version) {
@@ -40,6 +37,19 @@ const Layout* layout_of(const char* version) {
   for (const auto& row : kLayouts)
     if (row.minor == minor) return &row;
   return nullptr;
+}
+
+// A debug build lays objects out as others do. Its frames take more of the C stack, and 3.12 and 3.13 allow
+// less nesting in it.
+constinit Layout debug_layout{};
+constexpr std::uintptr_t kHookedStackOfDebug = 128 * 1024;
+
+const Layout* layout_of_build(const Layout* of_version) {
+  const bool counts_calls = of_version->minor == 12 || of_version->minor == 13;
+  if (!counts_calls || api.PySys_GetObject("gettotalrefcount") == nullptr) return of_version;
+  debug_layout = *of_version;
+  debug_layout.hooked_stack = kHookedStackOfDebug;
+  return &debug_layout;
 }
 
 constexpr std::uint32_t kFirstVersion = 0xf0000000;  // CPython counts up from 1
@@ -58,7 +68,8 @@ void keep_visible(Object* function) {
   ++next_version;
 }
 
-// A slot of 3.14 that owns no reference says so in its lowest bit; one with an immortal object owns none.
+// From 3.14 on, a slot that owns no reference says so in its lowest bit; one with an immortal object owns
+// none.
 void set_local(Frame* frame, int index, Object* value) {
   auto* slot =
       reinterpret_cast<std::uintptr_t*>(reinterpret_cast<char*>(frame) + layout->frame_locals) + index;
@@ -73,23 +84,24 @@ void set_local(Frame* frame, int index, Object* value) {
 }
 
 const char* resolve() {
-  if (!find(api.Py_GetVersion, "Py_GetVersion", nullptr)) return "this interpreter exports no Py_GetVersion";
+  if (!find(api.Py_GetVersion, "Py_GetVersion")) return "this interpreter exports no Py_GetVersion";
   const char* version = api.Py_GetVersion();
   const Layout* found = layout_of(version);
-  if (found == nullptr) return "Python is not one of 3.9 to 3.14";
+  if (found == nullptr) return "Python is not one of 3.9 to 3.15";
   if (std::strstr(version, "free-threading") != nullptr) return "free-threaded Python is not supported";
   bool complete = true;
-#define LOTUS_PY_F(result, name, other, parameters) complete = find(api.name, #name, other) && complete;
+#define LOTUS_PY_F(result, name, other, parameters) \
+  complete = find_either(api.name, #name, other) && complete;
   LOTUS_PY_FUNCTIONS(LOTUS_PY_F)
 #undef LOTUS_PY_F
-#define LOTUS_PY_D(name) complete = find(api.name, #name, nullptr) && complete;
+#define LOTUS_PY_D(name) complete = find(api.name, #name) && complete;
   LOTUS_PY_DATA(LOTUS_PY_D)
 #undef LOTUS_PY_D
   if (!complete) return "this interpreter hides functions that tracing needs";
   auto* const type = static_cast<Type*>(api.PyList_Type);
   if (type_flags(type) != api.PyType_GetFlags(type))
     return "this interpreter's types are laid out differently";
-  layout = found;
+  layout = layout_of_build(found);
   return nullptr;
 }
 

@@ -1,6 +1,6 @@
 // CPython as liblotus sees it: functions found by name at attach time, and the few offsets that
 // have no function. No Python header is included and nothing of libpython is linked: one library
-// serves every interpreter from 3.9 to 3.14, shared or static.
+// serves every interpreter from 3.9 to 3.15, shared or static.
 //
 // Rules for callers: hold the GIL; call nothing here while a Python exception is pending.
 #pragma once
@@ -73,6 +73,7 @@ using Ssize = std::ptrdiff_t;
   F(Object*, PyMethod_Self, nullptr, (Object*))                                                    \
   F(Object*, PyImport_GetModuleDict, nullptr, ())                                                  \
   F(Object*, PyDict_GetItemString, nullptr, (Object*, const char*))                                \
+  F(Object*, PyMapping_GetItemString, nullptr, (Object*, const char*))                             \
   F(Object*, Py_CompileString, nullptr, (const char*, const char*, int))                           \
   F(Object*, PyEval_EvalCode, nullptr, (Object*, Object*, Object*))                                \
   F(Object*, PyDict_New, nullptr, ())                                                              \
@@ -135,11 +136,11 @@ enum TypeFlag : unsigned long {
   kDict = 1ul << 29,
   kType = 1ul << 31,
 };
-// As PyType_GetFlags() gives them, without the call: tp_flags stands there from 3.9 to 3.14.
+// As PyType_GetFlags() gives them, without the call: tp_flags stands there from 3.9 to 3.15.
 inline unsigned long type_flags(const Type* type) { return reinterpret_cast<const unsigned long*>(type)[21]; }
 inline bool is_a(const Object* object, TypeFlag flag) { return (type_flags(type_of(object)) & flag) != 0; }
 
-// tp_version_tag, at the same place from 3.9 to 3.14: another one once the type or a base of it has changed.
+// tp_version_tag, at the same place from 3.9 to 3.15: another one once the type or a base of it has changed.
 // 0: it has none now (3.9 keeps the old one then, and takes a flag off).
 inline std::uint32_t type_version(const Type* type) {
   constexpr unsigned long kValidVersion = 1ul << 19;
@@ -148,7 +149,7 @@ inline std::uint32_t type_version(const Type* type) {
 }
 
 // The attributes of a class that a class statement made, by name: tp_dict, at the same place from 3.9
-// to 3.14. nullptr: of another one. Borrowed.
+// to 3.15. nullptr: of another one. Borrowed.
 inline Object* dictionary_of(const Type* type) {
   constexpr unsigned long kHeapType = 1ul << 9;
   if ((type_flags(type) & kHeapType) == 0) return nullptr;

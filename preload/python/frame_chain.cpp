@@ -15,6 +15,7 @@ constexpr std::size_t kMostSteps = 1024;  // along the chain
 constexpr std::ptrdiff_t kNone = -1;
 
 // Offsets, of each version's headers: struct _ts, struct _PyCFrame (up to 3.12), struct _PyInterpreterFrame.
+// A version has several rows where its releases differ.
 struct Chain {
   int minor;
   std::ptrdiff_t current;  // of a thread state: its innermost frame, or its _PyCFrame
@@ -29,20 +30,15 @@ struct Chain {
 constexpr std::uint8_t kOwnedByEvaluator = 3;
 constexpr Chain kChains[] = {
     // minor, current, cframe's current, previous; previous, is entry, owner
-    {11, 56, 8, 16, 48, 68, kNone},
-    {12, 56, 0, 8, 8, kNone, 70},
-    {13, 72, kNone, kNone, 8, kNone, 70},
-    {14, 64, kNone, kNone, 8, kNone, 74},
+    {11, 56, 8, 16, 48, 68, kNone},       {12, 56, 0, 8, 8, kNone, 70},
+    {13, 72, kNone, kNone, 8, kNone, 70}, {14, 72, kNone, kNone, 8, kNone, 74},
+    {14, 64, kNone, kNone, 8, kNone, 74},  // before the field holds_gil
+    {15, 72, kNone, kNone, 8, kNone, 74},
 };
+constinit const Chain* found_chain = nullptr;  // of this interpreter, once found
 
 // Up to 3.10 a frame is an object: PyThreadState.frame, PyFrameObject.f_back.
 constexpr std::int16_t kFrameObject = 24, kFrameBack = 24;
-
-const Chain* chain_of(int minor) {
-  for (const Chain& chain : kChains)
-    if (chain.minor == minor) return &chain;
-  return nullptr;
-}
 
 class Walk {
  public:
@@ -121,9 +117,8 @@ bool FrameMemory::read(std::uintptr_t address, std::uintptr_t& word) {
 
 std::size_t frames_below(const UnhookedCall& call, FrameMemory& memory, ChainedFrame* frames,
                          std::size_t most) {
-  const Chain* const chain = chain_of(py::layout->minor);
-  if (chain == nullptr) return 0;
-  Walk walk(*chain, memory);
+  if (found_chain == nullptr) return 0;
+  Walk walk(*found_chain, memory);
   if (!walk.begin(call.state)) return 0;
   const auto outermost = reinterpret_cast<std::uintptr_t>(call.frame);
   std::size_t count = 0, placed = 0;  // the rest's address is not known yet
@@ -146,35 +141,35 @@ std::size_t frames_below(const UnhookedCall& call, FrameMemory& memory, ChainedF
   return placed;
 }
 
-void describe_chain(PythonFrames& frames) {
+bool finds_frames(const py::ThreadState* state) {
+  py::Object* const caller = py::api.PyEval_GetFrame();  // borrowed
+  if (caller == nullptr) return false;
+  const Owned code(py::api.PyFrame_GetCode(caller));
+  std::uint8_t page[FrameMemory::kPageBytes];
+  FrameMemory memory(page, 0, 0);
+  for (const Chain& row : kChains) {
+    if (row.minor != py::layout->minor) continue;
+    Walk walk(row, memory);
+    const py::Object* found = nullptr;
+    if (walk.begin(state) && walk.code(found) && found == code.get()) found_chain = &row;
+  }
+  return found_chain != nullptr;
+}
+
+bool describe_chain(const py::ThreadState* state, PythonFrames& frames) {
   if (py::layout->minor < kChains[0].minor) {
     frames.current = kFrameObject;
     frames.cframe = kNone;
     frames.previous = kFrameBack;
     frames.owner = kNone;
-    return;
+    return true;
   }
-  const Chain* const chain = chain_of(py::layout->minor);
-  if (chain == nullptr) {
-    frames.minor = 0;
-    return;
-  }
-  frames.current = static_cast<std::int16_t>(chain->current);
-  frames.cframe = static_cast<std::int16_t>(chain->cframe_current);
-  frames.previous = static_cast<std::int16_t>(chain->previous);
-  frames.owner = static_cast<std::int16_t>(chain->owner);
-}
-
-bool finds_frames(const py::ThreadState* state) {
-  const Chain* const chain = chain_of(py::layout->minor);
-  py::Object* const caller = py::api.PyEval_GetFrame();  // borrowed
-  if (chain == nullptr || caller == nullptr) return false;
-  const Owned code(py::api.PyFrame_GetCode(caller));
-  std::uint8_t page[FrameMemory::kPageBytes];
-  FrameMemory memory(page, 0, 0);
-  Walk walk(*chain, memory);
-  const py::Object* found = nullptr;
-  return walk.begin(state) && walk.code(found) && found == code.get();
+  if (found_chain == nullptr && !finds_frames(state)) return false;
+  frames.current = static_cast<std::int16_t>(found_chain->current);
+  frames.cframe = static_cast<std::int16_t>(found_chain->cframe_current);
+  frames.previous = static_cast<std::int16_t>(found_chain->previous);
+  frames.owner = static_cast<std::int16_t>(found_chain->owner);
+  return true;
 }
 
 }  // namespace lotus

@@ -45,11 +45,11 @@ class FrameMemory {
 std::size_t frames_below(const UnhookedCall& call, FrameMemory& memory, ChainedFrame* frames,
                          std::size_t most);
 
-// How frames are linked: fills in `current`, `cframe`, `previous` and `owner`, of each version from 3.9; of
-// an unknown one, nothing.
-void describe_chain(PythonFrames& frames);
-
 // Whether frames are found in this interpreter. With the GIL held, inside a Python call.
 bool finds_frames(const py::ThreadState* state);
+
+// How frames are linked in this interpreter: fills in `current`, `cframe`, `previous` and `owner`. False: not
+// known. With the GIL held, inside a Python call.
+bool describe_chain(const py::ThreadState* state, PythonFrames& frames);
 
 }  // namespace lotus

@@ -28,7 +28,7 @@ constexpr Places kPlaces[] = {
     {12, 56, 128, 112, 136, 68, 40, 56},
 };
 
-PythonFrames frames_of_version() {
+PythonFrames frames_of_version(const py::ThreadState* state) {
   const Places* places = nullptr;
   for (const Places& row : kPlaces)
     if (row.minor <= py::layout->minor) places = &row;
@@ -45,7 +45,7 @@ PythonFrames frames_of_version() {
   frames.instructions = static_cast<std::int16_t>(py::layout->code_extra + 8);
   frames.text = places->text;
   frames.other_text = places->other_text;
-  describe_chain(frames);
+  if (!describe_chain(state, frames)) frames.minor = 0;
   return frames;
 }
 
@@ -84,7 +84,7 @@ void try_out(const py::ThreadState* state) {
   if (frame == nullptr) return;                         // the next role will have a caller
   const Owned code(py::api.PyFrame_GetCode(frame));
   if (!code) return;
-  known = frames_of_version();
+  known = frames_of_version(state);
   known.code_type = reinterpret_cast<std::uint64_t>(py::type_of(code.get()));
   tried = known.minor != 0 && reads_right(known, state, frame, code.get()) ? Tried::right : Tried::wrong;
 }

@@ -45,7 +45,7 @@ def check_libc():
 def check_python():
     name = f"{platform.python_implementation()} {platform.python_version()} ({sys.executable})"
     if platform.python_implementation() != "CPython" or not PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
-        return BAD, f"{name}: traced are CPython 3.9 to 3.14; run `lotus doctor` by the Python that trains"
+        return BAD, f"{name}: traced are CPython 3.9 to 3.15; run `lotus doctor` by the Python that trains"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         return BAD, f"{name} is a free-threaded build: take one with the GIL"
     return FINE, name

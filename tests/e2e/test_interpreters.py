@@ -7,11 +7,11 @@ import pytest
 import checks
 import harness
 import interpreters
-from interpreters import NEWEST, OLDEST
 
-FOUND = interpreters.found()
-SUPPORTED = {f"{v[0]}.{v[1]}": path for v, path in FOUND.items() if OLDEST <= v[:2] <= NEWEST}
-OTHERS = {".".join(map(str, v)): path for v, path in FOUND.items() if v[:2] < OLDEST and v >= (3, 6)}
+SUPPORTED = interpreters.supported()
+DEBUG = interpreters.supported("d")
+FREE_THREADED = {**interpreters.supported("t"), **interpreters.supported("td")}
+OTHERS = {".".join(map(str, v)): path for v, path in interpreters.found().items() if (3, 6) <= v < interpreters.OLDEST}
 CASES = {
     "folder": [],
     "inline": ["--workers", "0"],
@@ -74,10 +74,27 @@ def test_older_than_supported(python, tracer):
     assert not trace.exists() and not tracer.segments.exists()
 
 
-@pytest.mark.parametrize("python", sorted(SUPPORTED))
+@pytest.mark.parametrize("python", sorted(DEBUG))
+def test_debug_builds(python, pair, texts):
+    """They assert what other builds take for granted."""
+    checks.everything(run_both(pair, DEBUG[python], "debug", texts))
+
+
+@pytest.mark.parametrize("python", sorted(FREE_THREADED))
+def test_free_threaded_builds(python, tracer, texts):
+    """What is recorded of Python is guarded by its lock: without it, one line a program says so."""
+    command = harness.program("pure", data=texts, python=FREE_THREADED[python])
+    bare = harness.run(command, PYTHONPATH=harness.FAKE_TORCH)
+    traced, trace = tracer.run(command, PYTHONPATH=harness.FAKE_TORCH)
+    assert traced.visible == bare.visible and traced.code == 0
+    assert traced.lotus_lines == [f"lotus: not tracing process {traced.pid}: free-threaded Python is not supported"]
+    assert not trace.exists() and not tracer.segments.exists()
+
+
+@pytest.mark.parametrize("python", sorted(SUPPORTED | DEBUG))
 def test_deep_recursion(python, tracer):
     """Recursion is as deep as without tracer, although its evaluator takes C stack for each call."""
-    command = harness.program("recursion", python=SUPPORTED[python])
+    command = harness.program("recursion", python=(SUPPORTED | DEBUG)[python])
     bare = harness.run(command, PYTHONPATH=harness.FAKE_TORCH)
     traced, _ = tracer.run(command, PYTHONPATH=harness.FAKE_TORCH)
     assert traced.visible == bare.visible and bare.code == 0

@@ -6,8 +6,7 @@ import pytest
 import harness
 import interpreters
 
-SUPPORTED = {f"{v[0]}.{v[1]}": path for v, path in interpreters.found().items()
-             if interpreters.OLDEST <= v[:2] <= interpreters.NEWEST}
+SUPPORTED = interpreters.supported()
 LOOK_EVERY = 32  # kLookEvery of preload/pipeline/plain_operations.cpp
 
 

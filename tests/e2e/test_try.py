@@ -7,8 +7,7 @@ import pytest
 import harness
 import interpreters
 
-SUPPORTED = {f"{v[0]}.{v[1]}": path for v, path in interpreters.found().items()
-             if interpreters.OLDEST <= v[:2] <= interpreters.NEWEST}
+SUPPORTED = interpreters.supported()
 FORKED = ["one", "positional", "subclass", "thread", "stream", "batches"]
 
 
