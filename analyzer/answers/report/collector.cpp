@@ -146,6 +146,8 @@ void FindingsCollector::on_op(const Span& span) {
 
 // What a runner does itself between its operations. Inside of an operation it is part of that one.
 void FindingsCollector::on_runner(const Span& span) {
+  // In imported logs what lies between the operations is mostly the writing of the log.
+  if (span.stream.process->pair_cost_ps == 0) return;
   const auto& stack = span.stream.stack;
   const auto is_operation = [](const OpenSpan& open) {
     return open.kind == Kind::op && open.op->role != OpRole::runner;

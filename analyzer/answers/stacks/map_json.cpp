@@ -78,6 +78,7 @@ Json map_json(const FunctionMap& map) {
   Json op_to_func = Json::object();
   std::map<std::string, std::vector<std::string>> ops_of;  // by function|library
   for (const auto& op : map.ops) {
+    if (op.op.role == OpRole::runner) continue;  // no operation in the research system's map
     Json& list = op_to_func[op.op.name];
     if (list.is_null()) list = Json::array();
     for (const auto& function : op.functions) {
