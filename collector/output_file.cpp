@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "text.hpp"
 
@@ -25,8 +27,18 @@ struct Candidate {
   int error = 0;  // errno, where found is error
 };
 
+constexpr int kReadersPatience =
+    50;  // times a millisecond: readers ask for the lock to see whether it is held
+
 // The lock keeps other collectors off; a file system that has no locks is used without one.
-bool lock_file(int fd) { return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+bool lock_file(int fd, int patience = 0) {
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return true;
+    if (--patience < 0) return false;
+    usleep(1000);
+  }
+  return true;
+}
 
 // Whether the header is the one of the session. If any of these fields differs, the header is damaged, and
 // the frames behind it cannot be trusted.
@@ -51,9 +63,10 @@ Found classify(Candidate& file, const FileHeader& identity) {
   const bool lotus = got >= static_cast<ssize_t>(sizeof kTraceMagic) &&
                      std::memcmp(file.header.magic, kTraceMagic, sizeof kTraceMagic) == 0;
   if (got > 0 && !lotus) return Found::foreign;
-  if (!lock_file(file.fd.get())) return Found::in_use;
-  if (got == 0) return Found::empty;
   const bool same = whole && file.header.header_bytes <= file.size && is_of(file.header, identity);
+  if (!same && whole && is_reserved(file.size, status.st_mtime, time(nullptr))) return Found::in_use;
+  if (!lock_file(file.fd.get(), same ? kReadersPatience : 0)) return Found::in_use;
+  if (got == 0) return Found::empty;
   return same ? Found::same_session : Found::other_trace;
 }
 
@@ -88,6 +101,9 @@ OpenedOutput create(const std::string& path, const FileHeader& identity) {
 }
 
 OpenedOutput resume(Candidate file, const std::string& path, Log& log) {
+  if (file.size == file.header.header_bytes)  // taken by the program
+    return {std::make_unique<TraceFile>(std::move(file.fd), path, file.size, std::vector<IndexEntry>{}),
+            std::nullopt, 0};
   ScannedTrace scanned = scan_trace(file.fd.get(), file.size, file.header.header_bytes);
   if (scanned.end < file.size && ftruncate(file.fd.get(), static_cast<off_t>(scanned.end)) != 0)
     return {nullptr, std::nullopt, errno};

@@ -21,10 +21,11 @@ struct OpenedOutput {
 
 // Opens `path` for the session that `identity` names:
 //   nothing there, or an empty file     a new trace
+//   a header of the same session alone  a new trace: the program took the name (preload/life/output_file.hpp)
 //   a trace of the same session         continued: index, trailer and half frames at its end are cut off
 //   a finished trace of another session renamed to <path>.old first
 //   any other file, or one in use       not touched: <path>.1, <path>.2 … is taken
-// A new trace's file header is in the batch of the returned file, not yet written.
+// A new trace's file header is in the batch of the returned file, not yet written, unless it was there.
 OpenedOutput open_output(const std::string& path, const FileHeader& identity, Log& log);
 
 }  // namespace lotus::collector

@@ -117,7 +117,7 @@ void TraceFile::remove_if_empty() const {
   struct stat named {};
   const bool same = fstat(fd_.get(), &ours) == 0 && lstat(path_.c_str(), &named) == 0 &&
                     ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
-  if (same && ours.st_size == 0) unlink(path_.c_str());
+  if (same && ours.st_size <= static_cast<off_t>(sizeof(FileHeader))) unlink(path_.c_str());
 }
 
 bool TraceFile::deleted() const {

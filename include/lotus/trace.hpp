@@ -26,6 +26,12 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 64);
 
+// A file that is a header alone, written within the last minute: a program has taken its name, and its
+// collector goes on behind the header. Times in seconds since 1970.
+constexpr bool is_reserved(std::uint64_t bytes, std::int64_t written, std::int64_t now) {
+  return bytes == sizeof(FileHeader) && now - written < 60;
+}
+
 inline constexpr std::uint32_t kFrameMagic = 0x4d52464c;  // "LFRM"
 
 enum class FrameType : std::uint8_t {

@@ -17,6 +17,7 @@
 #include <lotus/segment.hpp>
 
 #include "life/config.hpp"
+#include "life/output_file.hpp"
 #include "life/serving.hpp"
 #include "life/session.hpp"
 #include "record/process.hpp"
@@ -193,6 +194,7 @@ void check_collector() {
   if (!session.first || process.pid != getpid() || header == nullptr ||
       __atomic_load_n(&header->reader_pid, __ATOMIC_RELAXED) != 0 || is_served())
     return;
+  if (session.root) give_back_output(session.output, session.pid, session.start_time);
   char line[4096];
   std::snprintf(
       line, sizeof line,

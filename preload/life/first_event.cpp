@@ -8,6 +8,7 @@
 #include "life/autostart.hpp"
 #include "life/config.hpp"
 #include "life/describe.hpp"
+#include "life/output_file.hpp"
 #include "life/serving.hpp"
 #include "life/session.hpp"
 #include "pipeline/trial.hpp"
@@ -56,6 +57,11 @@ bool make_first_segment(char* reason) {
   }
 }
 
+// Nobody goes on with the trace's file for now.
+void give_back() {
+  if (session.root) give_back_output(session.output, session.pid, session.start_time);
+}
+
 constinit std::uint64_t begun_at_cpu_ns = 0;
 
 bool begin_recording() {
@@ -66,10 +72,13 @@ bool begin_recording() {
   }
   char reason[256];
   if (!make_first_segment(reason)) {
+    give_back();
     switch_off(OffReason::none, reason);
     return false;
   }
-  announce(config.autostart ? ensure_collector() : CollectorStart::serving);
+  const CollectorStart collector = config.autostart ? ensure_collector() : CollectorStart::serving;
+  if (collector == CollectorStart::absent || collector == CollectorStart::failed) give_back();
+  announce(collector);
   return true;
 }
 

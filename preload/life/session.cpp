@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <lotus/trace.hpp>
 
 #include "life/config.hpp"
+#include "life/output_file.hpp"
 #include "life/serving.hpp"
 #include "pipeline/ranks.hpp"
 #include "python/interpreter.hpp"
@@ -165,41 +167,55 @@ void default_file(char (&path)[kPathBytes], const char* directory) {
                 session.pid, kTraceSuffix);
 }
 
-bool writable_parent(const char* path) {
+// False: it does not fit.
+bool asked_file(char (&path)[kPathBytes], const char* directory) {
+  char asked[kPathBytes];
+  const bool absolute = config.output[0] == '/';
+  const int bytes = std::snprintf(asked, sizeof asked, "%s%s%s", absolute ? "" : directory,
+                                  absolute ? "" : "/", config.output);
+  std::memcpy(path, asked, sizeof asked);
+  if (bytes >= static_cast<int>(sizeof asked)) return false;
+  struct stat status {};
+  if (file_status(asked, status) && S_ISDIR(status.st_mode)) default_file(path, asked);
+  return true;
+}
+
+// 0, or errno.
+int may_write(const char* path) {
   char parent[kPathBytes];
   std::snprintf(parent, sizeof parent, "%s", path);
   char* slash = std::strrchr(parent, '/');
-  if (slash == nullptr) return false;
+  if (slash == nullptr || std::strlen(slash + 1) > NAME_MAX) return ENAMETOOLONG;
   slash[slash == parent ? 1 : 0] = '\0';
-  return faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS) == 0;
+  return faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+// Where nobody goes on with the file now, it is not made: who does later says where the trace is.
+int take(char (&path)[kPathBytes]) {
+  const int error = may_write(path);
+  if (error != 0 || !config.autostart) return error;
+  return take_output(path, session.pid, session.start_time);
 }
 
 void name_output() {
   char directory[kPathBytes];
   if (getcwd(directory, sizeof directory) == nullptr) std::snprintf(directory, sizeof directory, "/");
-  struct stat status {};
-  if (config.output == nullptr) {
+  const bool asked = config.output != nullptr;
+  bool fits = true;
+  if (asked)
+    fits = asked_file(session.output, directory);
+  else
     default_file(session.output, directory);
-  } else {
-    char asked[kPathBytes];
-    if (config.output[0] == '/')
-      std::snprintf(asked, sizeof asked, "%s", config.output);
-    else
-      std::snprintf(asked, sizeof asked, "%.1000s/%.1000s", directory, config.output);
-    if (file_status(asked, status) && S_ISDIR(status.st_mode))
-      default_file(session.output, asked);
-    else
-      std::memcpy(session.output, asked, sizeof asked);
-  }
-  const bool special = file_status(session.output, status) && !S_ISREG(status.st_mode);
-  if (!special && writable_parent(session.output)) return;
-  const bool asked_for = config.output != nullptr;
+  struct stat status {};
+  const bool special = fits && file_status(session.output, status) && !S_ISREG(status.st_mode);
+  const int error = !fits ? ENAMETOOLONG : special ? EEXIST : take(session.output);
+  if (error == 0) return;
   std::snprintf(session.remark, sizeof session.remark, "%s%.300s cannot be written: %s%s",
-                asked_for ? "LOTUS_OUTPUT=" : "", session.output,
-                special ? "it is not a plain file" : std::strerror(errno),
-                asked_for ? "" : "; set LOTUS_OUTPUT");
+                asked ? "LOTUS_OUTPUT=" : "", session.output,
+                special ? "it is not a plain file" : std::strerror(error), asked ? "" : "; set LOTUS_OUTPUT");
   // NUL-terminated: the variable's whole value, or a literal.
   default_file(session.output, temporary_directory(environment("TMPDIR")).data());
+  take(session.output);
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <ctime>
 #include <fstream>
 #include <lotus/trace.hpp>
 #include <sstream>
@@ -43,6 +45,13 @@ bool program_runs(const std::string& path) {
   return start_time(header.session_pid) == std::to_string(header.session_start_time);
 }
 
+// Its program has taken the name, and its collector has not gone on with it.
+bool is_only_taken(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         is_reserved(static_cast<std::uint64_t>(status.st_size), status.st_mtime, std::time(nullptr));
+}
+
 }  // namespace
 
 bool is_being_written(const std::string& path) {
@@ -57,7 +66,7 @@ void wait_until_closed(const std::string& path) {
   if (path == "-") return;  // a stream ends when all is here
   const auto begin = std::chrono::steady_clock::now();
   bool said = false;
-  while (is_being_written(path) && !program_runs(path)) {
+  while ((is_being_written(path) || is_only_taken(path)) && !program_runs(path)) {
     const auto waited = std::chrono::steady_clock::now() - begin;
     if (waited > kPatience) return;
     if (!said && waited > kSilence) {
