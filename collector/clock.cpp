@@ -14,11 +14,7 @@ std::uint64_t read_ns(clockid_t clock) {
 }
 
 std::uint64_t read_cycles(ClockSource source) {
-#if defined(__x86_64__)
-  if (source == ClockSource::tsc) return __builtin_ia32_rdtsc();
-#else
-  static_cast<void>(source);
-#endif
+  if (kHasCounter && source == ClockSource::tsc) return read_counter();
   return read_ns(CLOCK_MONOTONIC);
 }
 

@@ -47,9 +47,9 @@ std::uint64_t core_wait_ns() {
 }
 
 void choose_clock() {
-#if defined(__x86_64__)
-  char text[64];
+  [[maybe_unused]] char text[64];
   read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text, sizeof text);
+#if defined(__x86_64__)
   // kvm-clock is the TSC scaled by the host; the flag says whether the TSC itself can be relied upon.
   char info[4096];
   read_file("/proc/cpuinfo", info, sizeof info);
@@ -57,12 +57,18 @@ void choose_clock() {
       std::strstr(info, " constant_tsc") != nullptr && std::strstr(info, " nonstop_tsc") != nullptr;
   const bool trusted = std::strncmp(text, "tsc", 3) == 0 || std::strncmp(text, "kvm-clock", 9) == 0;
   if (invariant && trusted) clock_source = ClockSource::tsc;
+#elif defined(__aarch64__)
+  if (std::strncmp(text, "arch_sys_counter", 16) == 0 && counter_frequency() != 0)
+    clock_source = ClockSource::tsc;
 #endif
   first = steady();
 }
 
 std::uint64_t ticks_per_second() {
   if (clock_source == ClockSource::monotonic) return 1'000'000'000u >> kTickShift;
+#if defined(__aarch64__)
+  return counter_frequency() >> kTickShift;
+#endif
   const Steady now = steady();
   const std::uint64_t elapsed_ns = now.ns - first.ns;
   if (elapsed_ns < 1'000'000) return kAssumedTicksPerSecond;

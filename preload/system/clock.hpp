@@ -20,10 +20,8 @@ inline std::uint64_t clock_ns(clockid_t clock) {
 
 // Inlined: a JPEG is read line by line, and each line is timed.
 [[gnu::always_inline]] inline std::uint64_t ticks_now() {
-#if defined(__x86_64__)
-  if (clock_source == ClockSource::tsc) [[likely]]
-    return __builtin_ia32_rdtsc() >> kTickShift;
-#endif
+  if (kHasCounter && clock_source == ClockSource::tsc) [[likely]]
+    return read_counter() >> kTickShift;
   return clock_ns(CLOCK_MONOTONIC) >> kTickShift;
 }
 
@@ -37,7 +35,7 @@ std::uint64_t core_wait_ns();
 // CPU time of all threads of the process, ns. A system call.
 inline std::uint64_t process_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
-// Decides clock_source. The TSC must be invariant and be the kernel's own choice: where the kernel
+// Decides clock_source. The counter must be the kernel's own choice, and a TSC invariant: where the kernel
 // distrusts it, so do we.
 void choose_clock();
 

@@ -63,14 +63,15 @@ def test_outside_of_git_the_commit_is_unknown(checkout):
     assert said(checkout) == "1.2.3 (unknown commit)"
 
 
-def test_all_commands_say_the_same():
+def test_all_commands_say_release_and_commit():
     """The release is that of CMakeLists.txt, and nowhere else."""
     release = re.search(r"project\(lotus VERSION ([0-9.]+)", (harness.SOURCE / "CMakeLists.txt").read_text()).group(1)
     told = [harness.run([harness.BUILD / "bin" / name, "--version"]).stdout.decode() for name in ("lotus-analyze", "lotus-collector")]
     told.append(harness.run([harness.PYTHON, "-m", "lotus_trace", "--version"], PYTHONPATH=harness.BUILD / "wheel").stdout.decode())
     names, versions = zip(*(line.rstrip("\n").split(" ", 1) for line in told))
-    assert names == ("lotus-analyze", "lotus-collector", "lotus") and len(set(versions)) == 1
-    assert re.fullmatch(FORM, versions[0]) and versions[0].startswith(f"{release} ")
+    assert names == ("lotus-analyze", "lotus-collector", "lotus")
+    # Not all need have been built since the last commit.
+    assert all(re.fullmatch(FORM, version) and version.startswith(f"{release} ") for version in versions)
 
 
 def test_the_changelog_has_the_release():

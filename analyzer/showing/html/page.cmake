@@ -18,7 +18,7 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -E cat ${page_scripts} > script.js
   COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_SOURCE_DIR}/html/page/page.html ${D3_MIN_JS}
           ${CMAKE_CURRENT_SOURCE_DIR}/html/d3-licence.txt .
-  COMMAND ${CMAKE_LINKER} -m elf_x86_64 -r -z noexecstack -b binary -o ${page_parts} ${page_files}
+  COMMAND ${CMAKE_LINKER} -r -z noexecstack -b binary -o ${page_parts} ${page_files}
   DEPENDS ${page_styles} ${page_scripts} ${CMAKE_CURRENT_SOURCE_DIR}/html/page/page.html
           ${CMAKE_CURRENT_SOURCE_DIR}/html/d3-licence.txt ${D3_MIN_JS}
   WORKING_DIRECTORY ${page_directory}
