@@ -16,9 +16,16 @@ namespace lotus {
 namespace {
 
 constexpr int kMaxNumbered = 1000;
-constexpr int kAttempts = 4;  // at one name, where others take files meanwhile
+constexpr int kAttempts = 100;  // at one name, where others take files meanwhile: a millisecond each
 
-enum class Found : std::uint8_t { free, ours, finished, taken, error };
+enum class Found : std::uint8_t {
+  free,
+  ours,
+  finished,
+  busy,  // empty, and somebody takes it just now: perhaps another rank of this run
+  taken,
+  error
+};
 
 class File {
  public:
@@ -121,17 +128,25 @@ Found look_at(const char* path, const FileHeader& identity) {
   const Found found = what_is(file, identity);
   if (found == Found::free && write_header(file, path, identity)) return Found::ours;
   if (found == Found::finished) return set_aside(file, path, identity) ? Found::free : Found::taken;
-  return found == Found::free ? Found::taken : found;
+  return found == Found::free ? Found::busy : found;
+}
+
+void wait_a_moment() {
+  const timespec moment{0, 1'000'000};
+  syscall(SYS_nanosleep, &moment, nullptr);
 }
 
 // Takes the name, if nothing is in the way.
 Found take(const char* path, const FileHeader& identity) {
   for (int i = 0; i < kAttempts; ++i) {
     const Found found = look_at(path, identity);
-    if (found != Found::free) return found;
-    const File made(path, O_CREAT | O_EXCL);
-    if (!made && errno != EEXIST) return Found::error;
-    if (made && write_header(made, path, identity)) return Found::ours;
+    if (found != Found::free && found != Found::busy) return found;
+    if (found == Found::free) {
+      const File made(path, O_CREAT | O_EXCL);
+      if (!made && errno != EEXIST) return Found::error;
+      if (made && write_header(made, path, identity)) return Found::ours;
+    }
+    if (i > 0) wait_a_moment();
   }
   return Found::taken;
 }

@@ -11,7 +11,8 @@ def test_debian_12(tmp_path):
         pytest.skip("debootstrap is not installed")
     if why := harness.cannot_unshare("-m"):
         pytest.skip(why)
-    told = harness.run([harness.SOURCE / "tools/roots", "bookworm", "--no-torch", "--build", harness.BUILD], LOTUS_ROOTS=tmp_path)
+    command = [harness.SOURCE / "tools/roots", "bookworm", "--no-torch", "--build", harness.BUILD]
+    told = harness.run(command, timeout=900, LOTUS_ROOTS=tmp_path)
     text = told.stdout.decode()
     if "NOT tried" in text:
         pytest.skip(text[text.index("!! "):].splitlines()[0])

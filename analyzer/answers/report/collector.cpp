@@ -25,6 +25,7 @@ void FindingsCollector::begin(const Trace& trace) {
   facts_.begin(trace);
   activity_.clear();
   helpers_.clear();
+  beside_.clear();
 }
 
 OpFinding& FindingsCollector::finding_of(const Op& op) {
@@ -66,7 +67,8 @@ WorkerFinding& FindingsCollector::worker_of(const Process& process) {
 
 namespace {
 
-// The threads that make, pickle and send batches have records of their own.
+// The threads that make, pickle and send batches have records of their own. So have those of a pool that
+// works for them: see Beside.
 bool records_itself(const Process& process, std::uint64_t tid) {
   return std::any_of(process.threads.begin(), process.threads.end(),
                      [&](const auto& thread) { return thread.second.tid == tid; });
@@ -82,18 +84,33 @@ void FindingsCollector::on_stack_sample(const Process& process, const Record& re
   if (!process.worker_of) return;
   findings_.sampled.workers += ns;
   const std::uint64_t tid = field<Kind::stack_sample, "tid">(record);
-  if (records_itself(process, tid)) return;
+  const std::uint64_t stack = field<Kind::stack_sample, "stack">(record);
+  if (!records_itself(process, tid)) return add_helping(process, tid, stack, ns);
+  if (tid != process.pid) beside_[{&process, tid}].by_stack[stack] += ns;
+}
+
+void FindingsCollector::add_helping(const Process& process, std::uint64_t tid, std::uint64_t stack,
+                                    double ns) {
   findings_.sampled.by_helpers += ns;
-  pools_.add(field<Kind::stack_sample, "stack">(record), ns);
+  pools_.add(stack, ns);
   auto& tids = helpers_[&process];
   constexpr std::size_t kMostThreads = 4096;  // more is damage
   if (tids.size() < kMostThreads) tids.insert(tid);
   findings_.sampled.most_threads = std::max<std::uint64_t>(findings_.sampled.most_threads, tids.size());
 }
 
+void FindingsCollector::fold_beside() {
+  for (const auto& [thread, beside] : beside_)
+    for (const auto& [stack, ns] : beside.by_stack)
+      if (!beside.makes) add_helping(*thread.first, thread.second, stack, ns);
+  beside_.clear();
+}
+
 void FindingsCollector::on_span(const Span& span) {
   recorder_.on_span(span);
   facts_.on_span(span);
+  if (span.depth == 0 && span.kind() != Kind::op && span.stream.process->worker_of)
+    beside_[{span.stream.process, span.stream.tid()}].makes = true;
   note_activity(span.data.start);
   note_activity(span.end);
   switch (span.kind()) {

@@ -84,6 +84,8 @@ class FindingsCollector : public Visitor {
   void fold_unended(const Reading& reading);
   void note_killed_training();
   void fold_loops();
+  void add_helping(const Process& process, std::uint64_t tid, std::uint64_t stack, double ns);
+  void fold_beside();
   void fold_reads();
   void fold_quality(const Reading& reading);
   void sort_loaders();
@@ -102,6 +104,12 @@ class FindingsCollector : public Visitor {
   Activity activity_;  // of the current trace
   PoolsCollector pools_;
   std::map<const Process*, std::set<std::uint64_t>> helpers_;  // tids, by worker, of the current trace
+  // A worker's thread that records, beside its main one.
+  struct Beside {
+    std::map<std::uint64_t, double> by_stack;  // ns, by samples
+    bool makes = false;  // it makes or sends batches; else it is one of a pool, and has operations at most
+  };
+  std::map<std::pair<const Process*, std::uint64_t>, Beside> beside_;  // by tid, of the current trace
   const Trace* trace_ = nullptr;
   std::deque<OpFinding> ops_;
   std::map<std::tuple<OpRole, std::string, std::string, std::string, std::uint64_t>, OpFinding*> op_by_key_;

@@ -33,6 +33,7 @@ void FindingsCollector::end(const Reading& reading) {
   recorder_.end();
   findings_.quality.own_cost += native_.cost();
   native_.end();
+  fold_beside();
   pools_.end(trace_->stacks);
   fold_reads();
   facts_.end();

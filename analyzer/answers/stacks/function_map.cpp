@@ -17,6 +17,9 @@ const EntryPoint* entry_point_of(const NamedFrame& frame, const EntryPoints& poi
   return nullptr;
 }
 
+// What a runner that does nothing but call its operations takes is less than this share of all samples.
+constexpr double kLeastOfRunner = 0.02;
+
 void by_self(std::vector<FunctionShare>& functions) {
   std::sort(functions.begin(), functions.end(), [](const FunctionShare& a, const FunctionShare& b) {
     if (a.self.cpu_ns != b.self.cpu_ns) return a.self.cpu_ns > b.self.cpu_ns;
@@ -43,8 +46,11 @@ void MapBuilder::add(const Trace& trace, const Profile& profile, const Reading& 
   map_.sampling.cut = map_.sampling.cut || facts.cut;
   map_.duration_ns += static_cast<double>(trace.clock.duration_ns(reading.whole.ticks()));
   StackNames names(trace.stacks, frames_);
+  double all = 0;
+  for (const auto& [key, op] : profile.ops()) all += op.all.cpu_ns;
   for (const auto& [key, op] : profile.ops()) {
-    if (key.outside())
+    const bool only_runs = key.role == OpRole::runner && op.all.cpu_ns < kLeastOfRunner * all;
+    if (key.outside() || only_runs)
       map_.outside.add(op.all);
     else
       add_op(key, op, names);
