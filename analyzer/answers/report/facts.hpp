@@ -56,10 +56,13 @@ struct MemoryFinding {
   double resident = 0;         // all that was resident at first, what is shared included
   double resident_growth = 0;  // meanwhile
   std::uint64_t batches = 0;   // that it made in between
+  double faulted = 0;          // what its page faults can have made: a page each
 
   double growth() const { return last - first; }
-  // What became private without becoming more: pages that were shared until they were written to.
-  double copied() const { return growth() - std::max(0.0, resident_growth); }
+  // What became private without becoming more: pages that were shared until it wrote to them. Where its
+  // parent wrote to them, as training does to weights, the worker is left alone with the old ones, without a
+  // fault.
+  double copied() const { return std::min(growth(), faulted) - std::max(0.0, resident_growth); }
 };
 
 // Page faults of the processes that make batches, between their first and last look at the counters.

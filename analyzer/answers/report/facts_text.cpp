@@ -64,7 +64,7 @@ std::string interpreter_lock_line(const InterpreterLockFinding& lock) {
 
 std::string memory_line(const MemoryFinding& memory) {
   constexpr double kTellsOfMemory = 64 << 20;
-  if (memory.pid == 0 || memory.growth() < kTellsOfMemory) return {};
+  if (memory.pid == 0 || memory.copied() < kTellsOfMemory) return {};
   return fmt::format("private memory of a worker (pid {}) grew from {} to {} in {} batches", memory.pid,
                      human_bytes(memory.first), human_bytes(memory.last), human_count(memory.batches));
 }

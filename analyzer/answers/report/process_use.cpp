@@ -156,15 +156,17 @@ void ProcessUseCollector::fold(Facts& facts) {
       file.bytes += static_cast<double>(opened.bytes);
       ++file.processes;
     }
-    const double growth = use.memory_last - use.memory_first;
-    const bool most = facts.memory.pid == 0 || growth > facts.memory.growth();
-    if (use.memory_between > 0 && most)
-      facts.memory = {process->pid,
-                      use.memory_first,
-                      use.memory_last,
-                      use.resident_first,
-                      use.resident_last - use.resident_first,
-                      use.memory_between};
+    constexpr double kPageBytes = 4096;
+    const MemoryFinding memory{
+        process->pid,
+        use.memory_first,
+        use.memory_last,
+        use.resident_first,
+        use.resident_last - use.resident_first,
+        use.memory_between,
+        use.has_faults ? kPageBytes * static_cast<double>(use.minor) : use.memory_last};
+    const bool most = facts.memory.pid == 0 || memory.copied() > facts.memory.copied();
+    if (use.memory_between > 0 && most) facts.memory = memory;
   }
   facts.threads.fetch_wall += threads_.fetch_wall;
   facts.threads.fetch_cpu += threads_.fetch_cpu;

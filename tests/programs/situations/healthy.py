@@ -47,6 +47,16 @@ def streams(_):
     common.train(DataLoader(Stream(), 8, num_workers=2), STEP)
 
 
+def weights_trained(_):
+    """Training writes to memory that the worker got at its fork, which leaves that alone with it."""
+    weights = torch.ones(50_000_000)
+    training = common.Training()
+    for batch in DataLoader(Computed(320), 8, num_workers=1):
+        weights.add_(1)
+        training.step(batch, STEP)
+    training.end()
+
+
 def persistent_workers(_):
     common.train(DataLoader(Computed(80), 8, num_workers=2, persistent_workers=True), STEP, epochs=3)
 
@@ -139,6 +149,6 @@ def large_index_in_a_tensor(_):
 
 
 if __name__ == "__main__":
-    common.main(two_workers, in_the_training_process, streams, persistent_workers, photographs, rows_in_whole_batches,
-                training_and_validation, small_arrays, a_lock_and_some_garbage, uneven_samples,
-                large_index_in_a_tensor)
+    common.main(two_workers, in_the_training_process, streams, weights_trained, persistent_workers,
+                photographs, rows_in_whole_batches, training_and_validation, small_arrays,
+                a_lock_and_some_garbage, uneven_samples, large_index_in_a_tensor)
