@@ -148,17 +148,13 @@ void FindingsCollector::on_op(const Span& span) {
   OpFinding& finding = finding_of(*span.data.op);
   if (span.ended == Ended::error || span.ended == Ended::lost) ++finding.errors;
   if (span.ended == Ended::lost) return;  // when it ended is not known
-  const std::int64_t took = ns(span);
-  finding.wall.add(took);
+  finding.add_call(ns(span), span.cpu_ns());
   finding.python_calls.add(span.data.python_calls);
-  finding.under_10ms += took < 10 * kMs ? 1 : 0;
-  finding.under_100us += took < kMs / 10 ? 1 : 0;
   const auto self = static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));
   finding.self += self;
   // A thread of a pool makes parts of batches in no fetch of its own.
   const bool in_pool = span.depth == 0 || span.stream.stack.front().kind == Kind::op;
   if (span.data.fetch != kNoSpan || in_pool) finding.fetch_self += self;
-  finding.cpu.add(took, span.cpu_ns());
 }
 
 // What a runner does itself between its operations. Inside of an operation it is part of that one.
@@ -174,12 +170,9 @@ void FindingsCollector::on_runner(const Span& span) {
     return;
   OpFinding& finding = finding_of(*span.data.op);
   const std::int64_t own = trace_->clock.duration_ns(span.self_ticks());
-  finding.wall.add(own);
-  finding.under_10ms += own < 10 * kMs ? 1 : 0;
-  finding.under_100us += own < kMs / 10 ? 1 : 0;
+  finding.add_call(own, std::nullopt);
   finding.self += static_cast<double>(own);
   finding.fetch_self += static_cast<double>(own);
-  finding.cpu.add(own, std::nullopt);
 }
 
 void FindingsCollector::on_sample(const Span& span) {

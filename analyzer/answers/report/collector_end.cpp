@@ -163,9 +163,8 @@ void FindingsCollector::sort_loaders() {
 
 namespace {
 
-// Calling operations in turn takes each runner some µs. Below these it does nothing else, and what it takes
-// is told with all that is outside of operations.
-constexpr double kLeastOfRunner = 0.02;  // of the time in which batches are made
+// Calling operations in turn takes each runner some µs. Below this and kLeastOfRunner it does nothing else,
+// and what it takes is told with all that is outside of operations.
 constexpr double kLeastOfCall = 50'000;  // ns, median
 
 bool is_idle_runner(const OpFinding& op, const Findings& findings) {

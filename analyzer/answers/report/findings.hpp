@@ -63,6 +63,14 @@ struct OpFinding {
   PythonCalls python_calls;  // in the same calls as `wall`
   NativeFinding native;
 
+  // Counts a call that took `ns`; `cpu_ns`: none if not measured.
+  void add_call(std::int64_t ns, std::optional<std::uint64_t> cpu_ns) {
+    wall.add(ns);
+    under_10ms += ns < 10'000'000 ? 1 : 0;
+    under_100us += ns < 100'000 ? 1 : 0;
+    cpu.add(ns, cpu_ns);
+  }
+
   // What the tracer added to the calls' time, in percent of it.
   double tracing_percent() const {
     return wall.sum() > 0 ? 100 * static_cast<double>(python_calls.ns) / wall.sum() : 0;

@@ -17,9 +17,6 @@ const EntryPoint* entry_point_of(const NamedFrame& frame, const EntryPoints& poi
   return nullptr;
 }
 
-// What a runner that does nothing but call its operations takes is less than this share of all samples.
-constexpr double kLeastOfRunner = 0.02;
-
 void by_self(std::vector<FunctionShare>& functions) {
   std::sort(functions.begin(), functions.end(), [](const FunctionShare& a, const FunctionShare& b) {
     if (a.self.cpu_ns != b.self.cpu_ns) return a.self.cpu_ns > b.self.cpu_ns;

@@ -41,6 +41,10 @@ struct OpKey {
   }
 };
 
+// What a runner that does nothing but call its operations takes itself is less than this share: of the time
+// in which batches are made, or of its samples.
+inline constexpr double kLeastOfRunner = 0.02;
+
 using EntryPoints = std::map<std::pair<std::string, std::string>, EntryPoint>;  // by name and library
 
 // The samples of one stack: those whose stack reaches up to the operation, and those where it was cut off.
