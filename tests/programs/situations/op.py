@@ -65,7 +65,7 @@ class Transformed(Dataset):
 
 
 def slow_transform(bad):
-    transform = Compose(Flip(), Distort(0.004 if bad else 0.0001), Flip())
+    transform = Compose(Flip(), Distort(0.004 if bad else 0), Flip())
     common.train(DataLoader(Transformed(transform), 8, num_workers=2), step=0.004)
 
 
