@@ -15,6 +15,7 @@
 #include "pipeline/handlers.hpp"
 #include "pipeline/iterators.hpp"
 #include "pipeline/operation_names.hpp"
+#include "pipeline/other_loaders.hpp"
 #include "pipeline/plain_operations.hpp"
 #include "pipeline/process_start.hpp"
 #include "pipeline/role_table.hpp"
@@ -86,6 +87,7 @@ void in_forked_child() {
   forget_transfer_role();
   forget_pools();
   forget_dataset_calls();
+  forget_other_loaders();
   resume_samples();
 }
 

@@ -83,6 +83,7 @@ bool begin_recording() {
 }
 
 void describe_and_sample() {
+  forget_calls_before();
   describe_process();
   start_sampler();
   define<Kind::tracing_cost>(call_costs.outside_ps, call_costs.inside_ps, cpu_ns() - begun_at_cpu_ns);

@@ -72,7 +72,9 @@ void say_if_nothing_was_seen() {
   if (is_helper_process() || has_traced_ancestor() || is_started_by_python() || had_working_child() ||
       dl_iterate_phdr(is_of_torch, nullptr) == 0)
     return;
-  say("no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies");
+  say("no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies, "
+      "and for "
+      "iterators of installed packages that give tensors");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "pipeline/batch_message.hpp"
 
 #include <cstring>
+#include <string_view>
 
 #include "pipeline/items.hpp"
 #include "python/call.hpp"
@@ -95,6 +96,23 @@ std::uint64_t length_of_list(py::Object* object) {
   if (py::is_a(object, py::kList)) return static_cast<std::uint64_t>(py::list_of(object)->size);
   if (py::is_a(object, py::kTuple)) return static_cast<std::uint64_t>(py::api.PyTuple_Size(object));
   return 0;
+}
+
+bool holds_arrays(py::Object* result) {
+  constexpr int kMostDepth = 3, kMostParts = 32;
+  struct Search {
+    int parts = 0;
+    bool operator()(py::Object* object, int depth) {
+      if (object == nullptr || ++parts > kMostParts) return false;
+      if (py::is_a(object, py::kDict) || py::is_a(object, py::kList) || py::is_a(object, py::kTuple))
+        return depth < kMostDepth &&
+               visit_items(object, [&](py::Object* part) { return (*this)(part, depth + 1); });
+      const std::string_view type = py::type_name(py::type_of(object));
+      if (type == "Tensor") return true;
+      return type == "numpy.ndarray" && extent_of_shape(object).dimensions > 1;
+    }
+  };
+  return Search()(result, 0);
 }
 
 std::uint64_t batch_length(py::Object* batch) {

@@ -27,4 +27,9 @@ std::uint64_t length_of_list(py::Object* object);
 // pending.
 std::uint64_t batch_length(py::Object* batch);
 
+// Whether an iterator's result may be a batch of training's: tensors that are no parameters, or arrays of
+// several dimensions, by themselves or in containers. Runs nothing of the program's. No exception may be
+// pending.
+bool holds_arrays(py::Object* result);
+
 }  // namespace lotus

@@ -62,6 +62,16 @@ struct OperationContext : Context {
   py::Object* self;                // only compared: it may be gone
   const Holder* holder = nullptr;  // first_frame: the innermost one inside it
   std::uint32_t owner = 0;         // first_frame: whose code that is, see owner_of()
+  bool stage = false;              // first_frame: it is a StageContext, and no operation itself
+};
+
+// The code of another library's loader runs, whose number is `library`: what it calls of the program's are
+// operations.
+struct StageContext : OperationContext {
+  explicit StageContext(std::uint32_t library) : OperationContext(nullptr, Context::Kind::first_frame) {
+    owner = library;
+    stage = true;
+  }
 };
 
 struct OpaqueContext : Context {

@@ -43,6 +43,10 @@ py::Object* pool_submit(Call& call);
 py::Object* pool_worker(Call& call);
 py::Object* pool_work(Call& call);
 
+// … and threads and processes that run a library's function
+py::Object* run_target(Call& call);
+py::Object* start_process(Call& call);
+
 // roles_distributed.cpp
 py::Object* init_process_group(Call& call);
 

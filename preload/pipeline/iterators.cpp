@@ -59,6 +59,7 @@ constinit Recent<LoaderEntry, 256> loaders{};
 constinit Recent<Iterator, 256> iterators{};
 
 constinit std::uint64_t loaders_with_epochs = 0;
+constinit std::uint64_t torch_iterators = 0;
 
 // nullptr: its type allows none.
 py::Object* weak_reference(py::Object* object) {
@@ -210,6 +211,7 @@ Iterator* add_iterator(py::Object* self, py::Object* loader) {
   if (owner == nullptr || is_gone(owner->weak_self)) owner = add_unseen_loader(loader);
   owner->places[owner->id != 0] = current_place();
   define_loader(*owner, loader);
+  ++torch_iterators;
   Iterator* entry = iterators.add(self);
   entry->id = iterators.made;
   entry->loader = owner;
@@ -220,6 +222,26 @@ Iterator* add_iterator(py::Object* self, py::Object* loader) {
   define_epoch(*entry);
   return entry;
 }
+
+Iterator* add_other_iterator(const py::Object* self, const py::Object* loader, std::string_view type,
+                             std::string_view library) {
+  LoaderEntry* owner = find_loader(loader);
+  if (owner == nullptr) owner = loaders.add(loader);
+  if (!owner->defined) {
+    if (owner->id == 0) owner->id = ++loaders_with_epochs;
+    owner->defined = define<Kind::loader>(owner->id, 0, 0, 0, 0, 0, 1, type, std::int64_t{-1}) &&
+                     define<Kind::other_loader>(owner->id, library);
+  }
+  Iterator* entry = iterators.add(self);
+  entry->id = iterators.made;
+  entry->loader = owner;
+  owner->last_iterator = entry->id;
+  define<Kind::iterator>(entry->id, owner->id);
+  define_epoch(*entry);
+  return entry;
+}
+
+bool has_torch_iterators() { return torch_iterators != 0; }
 
 void note_exhausted(const Iterator& iterator) {
   if (iterator.loader->last_iterator == iterator.id) iterator.loader->exhausted = true;
@@ -246,7 +268,7 @@ void define_workers(Iterator& iterator, py::Object* self) {
 void forget_iterators() {
   loaders.forget();
   iterators.forget();
-  loaders_with_epochs = 0;
+  loaders_with_epochs = torch_iterators = 0;
 }
 
 }  // namespace lotus

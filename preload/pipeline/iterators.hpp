@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "python/code_names.hpp"
 #include "python/cpython.hpp"
@@ -62,6 +63,13 @@ struct Iterator {
 // Makes (or renews) the entry of an object under construction.
 LoaderEntry* add_loader(py::Object* self);
 Iterator* add_iterator(py::Object* self, py::Object* loader);
+
+// One of another library's loader, which is known by its code; `type`: of the iterator.
+Iterator* add_other_iterator(const py::Object* self, const py::Object* loader, std::string_view type,
+                             std::string_view library);
+
+// Whether this process made an iterator of PyTorch's.
+bool has_torch_iterators();
 
 // nullptr: unknown, or its entry was given up.
 LoaderEntry* find_loader(const py::Object* self);

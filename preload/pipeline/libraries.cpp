@@ -10,11 +10,11 @@
 namespace lotus {
 namespace {
 
-// Other packages' functions are watched for so many calls: who calls them later is not looked at.
-constexpr std::uint8_t kMostLooks = 32;
+constexpr std::string_view kInstalled = "-packages/";
+
+}  // namespace
 
 std::uint32_t owner_of_file(std::string_view file) {
-  constexpr std::string_view kInstalled = "-packages/";
   constexpr std::string_view kStandard = "/lib/python3.";
   if (file.find("-packages/torch/") != file.npos) return kPyTorch;
   if (file.empty() || file.front() == '<') return kMadeAtRunTime;
@@ -25,6 +25,32 @@ std::uint32_t owner_of_file(std::string_view file) {
   }
   return file.find(kStandard) != std::string_view::npos ? kStandardLibrary : kProgram;
 }
+
+std::string_view name_of_library(std::string_view file, char* buffer, std::size_t size) {
+  constexpr int kMostParts = 2;
+  const auto at = file.rfind(kInstalled);
+  if (at == std::string_view::npos) return {};
+  file.remove_prefix(at + kInstalled.size());
+  std::size_t length = 0;
+  for (int part = 0; part < kMostParts; ++part) {
+    const auto end = file.find('/');
+    // A module of its own has no directory; what begins with _ is no name that users know.
+    const std::string_view name = file.substr(0, end == std::string_view::npos ? file.find('.') : end);
+    if ((part > 0 && (end == std::string_view::npos || name.front() == '_')) ||
+        length + name.size() + 1 > size)
+      break;
+    if (part > 0) buffer[length++] = '.';
+    length += name.copy(buffer + length, name.size());
+    if (end == std::string_view::npos) break;
+    file.remove_prefix(end + 1);
+  }
+  return {buffer, length};
+}
+
+namespace {
+
+// Other packages' functions are watched for so many calls: who calls them later is not looked at.
+constexpr std::uint8_t kMostLooks = 32;
 
 // The caller calls into another package from now on known to do so.
 void note_caller(std::uint32_t around) {
@@ -39,11 +65,23 @@ void note_caller(std::uint32_t around) {
 
 }  // namespace
 
-std::uint32_t owner_of(CodeInfo& info, py::Object* code) {
-  if (info.owner != kUnknownOwner) return info.owner;
+std::uint32_t owner_of(py::Object* code) {
   const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
   if (!file) py::api.PyErr_Clear();
-  return info.owner = owner_of_file(file ? text_of(file.get()) : std::string_view{});
+  return owner_of_file(file ? text_of(file.get()) : std::string_view{});
+}
+
+std::uint32_t owner_of(CodeInfo& info, py::Object* code) {
+  return info.owner != kUnknownOwner ? info.owner : info.owner = owner_of(code);
+}
+
+bool is_collate(CodeInfo& info, py::Object* code) {
+  if (info.border == Verdict::open) {
+    const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
+    const bool is = file && text_of(file.get()).ends_with("torch/utils/data/_utils/collate.py");
+    info.border = is ? Verdict::yes : Verdict::no;
+  }
+  return info.border == Verdict::yes;
 }
 
 bool is_at_border(const Call& call, std::uint32_t around) {

@@ -1,7 +1,9 @@
 // Whose a piece of Python code is, by where its file lies.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "python/call.hpp"
 
@@ -12,8 +14,17 @@ inline constexpr std::uint32_t kUnknownOwner = 0, kProgram = 1, kStandardLibrary
 inline constexpr std::uint32_t kPyTorch = 4, kFirstPackage = 5;
 
 std::uint32_t owner_of(CodeInfo& info, py::Object* code);
+std::uint32_t owner_of(py::Object* code);
+std::uint32_t owner_of_file(std::string_view file);
+
+// An installed package and the part of it that the file is in, `torchdata.nodes`; into `buffer`. Empty: it is
+// in none.
+std::string_view name_of_library(std::string_view file, char* buffer, std::size_t size);
 
 inline bool is_library(std::uint32_t owner) { return owner == kStandardLibrary || owner >= kPyTorch; }
+
+// Whether PyTorch's code is a function that makes a batch of samples, default_collate and its kind.
+bool is_collate(CodeInfo& info, py::Object* code);
 
 // Whether a frame inside of library code stands at a border of that library, and so is an operation: it is
 // the program's own code, or a function of the library that calls into another package than PyTorch, as

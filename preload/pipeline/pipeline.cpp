@@ -7,9 +7,11 @@
 #include "pipeline/contexts.hpp"
 #include "pipeline/holders.hpp"
 #include "pipeline/items.hpp"
+#include "pipeline/iterators.hpp"
 #include "pipeline/known_operations.hpp"
 #include "pipeline/libraries.hpp"
 #include "pipeline/operation_names.hpp"
+#include "pipeline/pauses.hpp"
 #include "pipeline/plain_operations.hpp"
 #include "pipeline/runners.hpp"
 #include "python/call_costs.hpp"
@@ -256,12 +258,27 @@ bool is_module_call(const Call& call, py::Object* first) {
   return modules && py::is_a(modules.get(), py::kDict);
 }
 
+// The library's own code hands on, and what other packages do for it is its own part; what it was given to
+// call is an operation.
+py::Object* below_stage(Call& call, py::Object* first) {
+  const std::uint32_t owner = owner_of(*call.info, call.code);
+  const bool collates = owner == kPyTorch && is_collate(*call.info, call.code);
+  if (!(owner == kProgram || collates) || has_torch_iterators()) return call.run();
+  const OpRole role = collates ? OpRole::collate : OpRole::frame;
+  py::Object* result = run_plain(call, first, definition_of(call, named_by(call, first), role));
+  Thread* const thread = this_thread.recorder;
+  if (thread != nullptr && thread->depth == 0 && this_thread.generation == process.generation)
+    end_batch(*thread);
+  return result;
+}
+
 // Inside an operation that is but the first frame of a sample: what a library was given to call is one, too.
 py::Object* below_first_frame(Call& call, py::Object* first, const OperationContext& context) {
   py::Object* given = context.holder != nullptr ? match_held(*context.holder, call, first) : nullptr;
   if (given != nullptr) return run_callable(call, given, first, OpRole::transform);
   if (is_module_call(call, first))
     return first == context.self ? call.run() : run_callable(call, first, first, OpRole::transform);
+  if (context.stage) return below_stage(call, first);
   if (is_at_border(call, context.owner)) {
     const std::uint32_t definition = definition_of(call, named_by(call, first), OpRole::frame);
     if (call.info->owner != context.owner) return run_plain(call, first, definition);

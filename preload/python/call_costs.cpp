@@ -12,6 +12,8 @@ void tell_calls_inside() {
   point<Kind::python_calls>(calls, calls * call_costs.inside_ps / 1000);
 }
 
+void forget_calls_before() { python_thread.calls_outside = 0; }
+
 void tell_calls_outside() {
   const std::uint64_t calls = python_thread.calls_outside;
   if (calls < kFewCalls) return;

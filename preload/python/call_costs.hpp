@@ -29,6 +29,9 @@ inline void tell_calls_before_end() {
     tell_calls_inside();
 }
 
+// Calls before the trace began are no part of the time that it measures.
+void forget_calls_before();
+
 // Records the thread's other calls, at the end of a batch.
 void tell_calls_outside();
 

@@ -73,6 +73,10 @@ CodeInfo* make_info() {
 
 bool ends_with(std::string_view text, std::string_view end) { return text.ends_with(end); }
 
+// Calls of an iterator's function of a package that are looked at before it is known to give no batches.
+constexpr unsigned kMostLooks = 16;
+
+constexpr int kGeneratorFlag = 0x20;
 constexpr int kGeneratorFlags = 0x20 | 0x80 | 0x200;  // CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 // Library code whose frames are no operations of the pipeline, but whose callees may be.
@@ -245,12 +249,20 @@ void use_roles(std::span<const Role> roles) { known_roles = roles; }
 void* classify(py::Object* code) {
   const Owned name(py::api.PyObject_GetAttr(code, names.co_name));
   const std::string_view text = name ? text_of(name.get()) : std::string_view{};
-  if (!may_have_role(text)) return kPlain;
+  const bool iterates =
+      text == "__next__" || text == "__iter__" || (code_integer(code, names.co_flags) & kGeneratorFlag) != 0;
+  const bool named = may_have_role(text);
+  if (!named && !iterates) return kPlain;
   const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
-  const Role* role = file ? find_role(text, text_of(file.get())) : nullptr;
-  if (role == nullptr) role = find_role_of_copy(code, text);
-  CodeInfo* info = role != nullptr ? describe_with(code, role) : nullptr;
-  return info != nullptr ? info : kPlain;
+  if (named) {
+    const Role* role = file ? find_role(text, text_of(file.get())) : nullptr;
+    if (role == nullptr) role = find_role_of_copy(code, text);
+    if (role != nullptr) {
+      CodeInfo* info = describe_with(code, role);
+      return info != nullptr ? info : kPlain;
+    }
+  }
+  return watched(file && iterates && may_give_batches(text_of(file.get())) ? kMostLooks : 0);
 }
 
 int local_index(py::Object* code, const char* name) {
@@ -262,7 +274,7 @@ int local_index(py::Object* code, const char* name) {
 CodeInfo* describe_code(py::Object* code) { return describe_with(code, nullptr); }
 
 void release_code_info(void* extra) {
-  if (extra == nullptr || extra == kPlain) return;
+  if (extra == nullptr || info_in(extra) == nullptr) return;
   auto* cell = static_cast<Cell*>(extra);
   cell->next = free_cells;
   free_cells = cell;

@@ -59,6 +59,7 @@ struct CodeInfo {
   Verdict border =
       Verdict::open;  // whether it is an operation inside of a library's code, see is_at_border()
   std::uint8_t border_looks = 0;
+  std::uint8_t looks = 0;   // an iterator's function: see looks_left()
   std::uint32_t owner = 0;  // see owner_of(); 0: not looked at yet
   bool of_dataset = false;  // a method of a dataset's class, or what a property of it runs
   bool called = false;  // a runner, a dataset or a library was seen to hold a callable that runs this code
@@ -67,5 +68,19 @@ struct CodeInfo {
 
 // In place of a CodeInfo, of nearly all code: it has no role, and was not met inside a pipeline.
 inline void* const kPlain = reinterpret_cast<void*>(1);
+
+// The same of an iterator's function in an installed package: it may give training its batches, see
+// pipeline/other_loaders.hpp. So many of its calls are still looked at.
+inline void* watched(unsigned looks) {
+  return looks == 0 ? kPlain : reinterpret_cast<void*>(std::uintptr_t{looks} << 2 | 3);
+}
+inline unsigned looks_left(const void* extra) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(extra);
+  return (bits & 3) == 3 ? static_cast<unsigned>(bits >> 2) : 0;
+}
+// A CodeInfo, or nullptr.
+inline CodeInfo* info_in(void* extra) {
+  return (reinterpret_cast<std::uintptr_t>(extra) & 1) != 0 ? nullptr : static_cast<CodeInfo*>(extra);
+}
 
 }  // namespace lotus

@@ -67,13 +67,16 @@ void set_extra(py::Object* code, void* extra) {
     extra = classify(code);
     set_extra(code, extra);
   }
-  Call call{state, frame, 0, code, extra == kPlain ? nullptr : static_cast<CodeInfo*>(extra)};
+  Call call{state, frame, 0, code, info_in(extra)};
   if (call.info != nullptr && call.info->role != nullptr) {
     show_frames(state);
     return call.info->role->handler(call);
   }
-  if (context == nullptr)
-    return call.info != nullptr && call.info->of_dataset ? outside_of_pipeline(call) : call.run();
+  if (context == nullptr) {
+    if (call.info != nullptr && call.info->of_dataset) return outside_of_pipeline(call);
+    const unsigned looks = call.info != nullptr ? call.info->looks : looks_left(extra);
+    return looks != 0 ? of_iterator(call, looks) : call.run();
+  }
   if (call.info == nullptr) call.info = info_of(code);
   if (call.info == nullptr) return call.run();
   if (snapshots_on) return in_sampled_pipeline(call);
@@ -200,16 +203,29 @@ void take_evaluator_back() {
 CodeInfo* info_of(py::Object* code) {
   void* known = extra_of(code);
   void* extra = known == nullptr ? classify(code) : known;
-  if (extra == kPlain) extra = describe_code(code);
-  if (extra == nullptr) return nullptr;
+  if (info_in(extra) == nullptr) {
+    const unsigned looks = looks_left(extra);
+    CodeInfo* const info = describe_code(code);
+    if (info == nullptr) return nullptr;
+    info->looks = static_cast<std::uint8_t>(looks);
+    extra = info;
+  }
   // Setting a value frees the one before it: never the same one twice.
   if (extra != known) set_extra(code, extra);
   return static_cast<CodeInfo*>(extra);
 }
 
+void look_at_calls(py::Object* code, unsigned looks) {
+  CodeInfo* const info = info_in(extra_of(code));
+  if (info != nullptr)
+    info->looks = static_cast<std::uint8_t>(looks);
+  else
+    set_extra(code, watched(looks));
+}
+
 bool has_role(py::Object* code) {
-  const void* extra = extra_of(code);
-  return extra != nullptr && extra != kPlain && static_cast<const CodeInfo*>(extra)->role != nullptr;
+  const CodeInfo* const info = info_in(extra_of(code));
+  return info != nullptr && info->role != nullptr;
 }
 
 const char* install_evaluator(std::span<const Role> roles) {

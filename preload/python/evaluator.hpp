@@ -42,6 +42,9 @@ void take_evaluator_back();
 // Whether a code object was met before and is a row of the role table.
 bool has_role(py::Object* code);
 
+// An iterator's function is looked at so many more times; 0: it is plain.
+void look_at_calls(py::Object* code, unsigned looks);
+
 // The info of a code object, made if need be; nullptr when there is no room for one more.
 CodeInfo* info_of(py::Object* code);
 

@@ -94,6 +94,13 @@ void start_chunk(Thread& thread) {
   slot.events = 0;  // what repeats is not counted
 }
 
+void begin_earlier(Thread& thread, std::uint64_t ticks) {
+  ThreadSlot& slot = *thread.slot;
+  if (slot.events != 0 || slot.used != 0 || thread.depth != 0 || ticks >= thread.last) return;
+  thread.last = thread.chunk_start = ticks;
+  slot.base_ticks = ticks;
+}
+
 void flush(Thread& thread) {
   const std::uint64_t begin = ticks_now();
   const int saved = errno;

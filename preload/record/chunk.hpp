@@ -50,6 +50,9 @@ Thread& thread_of(std::uint32_t slot);
 // Begins an empty chunk, with the spans that are open.
 void start_chunk(Thread& thread);
 
+// What is recorded next began at `ticks`, before this thread recorded anything. Without effect if it did.
+void begin_earlier(Thread& thread, std::uint64_t ticks);
+
 // Hands the open chunk on and starts a new one.
 void flush(Thread& thread);
 

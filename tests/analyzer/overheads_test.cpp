@@ -10,8 +10,8 @@ using namespace lotus::analyzer::test;
 
 namespace {
 
-// A worker that makes batches of 1 ms. It has the index of the first `ahead` before the one before is made, and
-// pauses for 40 ms after the first and for 2 ms after each other of them.
+// A worker that makes batches of 1 ms. It has the index of the first `ahead` before the one before is made,
+// and pauses for 40 ms after the first and for 2 ms after each other of them.
 double between(int ahead) {
   MadeTrace made;
   made.loader(1, 1);

@@ -72,7 +72,8 @@ def test_test_runner(tracer, tmp_path):
     assert list(traced_in.iterdir()) == tracer.left() == []
 
 
-NO_BATCH = ["lotus: no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies"]
+NO_BATCH = ["lotus: no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies, "
+            "and for iterators of installed packages that give tensors"]
 PARENT = "import subprocess, sys, torch; subprocess.run(sys.argv[1:], check=True)"
 
 

@@ -21,9 +21,8 @@ SHARE, CALL_NS = 0.02, 10_000  # how much calls and their time may differ from t
 Library = collections.namedtuple("Library", "program wheels not_seen", defaults=[""])
 Row = collections.namedtuple("Row", "library version same batches samples workers operations verdict map remarks")
 
-NOT_PYTORCHS = ("its loader is not PyTorch's nor a copy of it: neither training's waits for it nor what its threads and "
-                "processes do are recorded")
-OTHER_LOADER = NOT_PYTORCHS + "; the program says at its end that no batch was seen"
+NATIVE = "what it does inside is native: only the wait for each batch is seen"
+OWN_PROCESSES = "its functions are called in processes that Ray starts: only the wait for each batch is seen"
 LIBRARIES = [
     Library("torchvision_v2", ["torchvision"]),
     Library("albumentations_boxes", ["albumentations"]),
@@ -33,7 +32,7 @@ LIBRARIES = [
     Library("transformers_trainer", ["transformers[torch]", "datasets"]),
     Library("lightning_trainer", ["lightning"]),
     Library("torchdata_stateful", ["torchdata"]),
-    Library("torchdata_nodes", ["torchdata"], OTHER_LOADER),
+    Library("torchdata_nodes", ["torchdata"]),
     Library("accelerate_loader", ["accelerate"]),
     Library("tokenizers_text", ["tokenizers"]),
     Library("timm_transform", ["timm"]),
@@ -55,11 +54,11 @@ LIBRARIES = [
     Library("deeplake_loader", ["deeplake"]),
     Library("squirrel_stream", ["squirrel-core"], "a batch is one tensor: whether its first dimension counts samples is not known"),
     Library("ray_train", ["ray[data,train]"]),
-    Library("ray_data", ["ray[data,train]"], NOT_PYTORCHS),
-    Library("petastorm_rows", ["petastorm"], OTHER_LOADER),
-    Library("spdl_pipeline", ["spdl"], OTHER_LOADER),
-    Library("grain_loader", ["grain"], OTHER_LOADER),
-    Library("dali_pipeline", ["nvidia-dali-cuda120"], OTHER_LOADER),
+    Library("ray_data", ["ray[data,train]"], OWN_PROCESSES),
+    Library("petastorm_rows", ["petastorm"]),
+    Library("spdl_pipeline", ["spdl"]),
+    Library("grain_loader", ["grain"]),
+    Library("dali_pipeline", ["nvidia-dali-cuda120"], NATIVE),
 ]
 HEADINGS = ("library", "program", "same output", "batches", "samples", "workers", "operations within 2 % or 10 µs a call",
             "verdict", "map", "what is not seen, and why")

@@ -25,6 +25,8 @@ class Case {
   // None: too little was recorded for a replay.
   const Trials* trials() const { return trials_ ? &*trials_ : nullptr; }
 
+  // How its batches are made is not in the trace: it is another library's.
+  bool is_other() const { return loader_ != nullptr && loader_->loader && loader_->loader->is_other(); }
   // Whether there is a loop that asked for batches, and batches that were made.
   bool judgeable() const;
   // Its settings are known.

@@ -77,6 +77,9 @@ struct CauseRow {
   const char* change;  // what helps, in a few words, where no trial does; nullptr: nothing
   // Its words name what takes the time: which operation takes most is that, or beside the point.
   bool names_cost = true;
+  // It can be judged where batches are made by another library's loader, without PyTorch's workers and
+  // fetches.
+  bool of_any_loader = false;
 };
 
 // Where two causes explain about the same, the earlier row is told first.

@@ -45,7 +45,8 @@ std::vector<Judged> ranked(std::vector<Judged> left) {
 
 void judge_all(const Case& c, Place place, Diagnosis& diagnosis) {
   for (const CauseRow& row : causes()) {
-    if (row.place != place) continue;
+    // Most rows ask for PyTorch's workers and fetches.
+    if (row.place != place || (c.is_other() && place == Place::ranked && !row.of_any_loader)) continue;
     Judgement judgement = row.judge(c);
     auto& list = judgement.holds ? diagnosis.held : diagnosis.ruled_out;
     list.push_back({row.cause, std::move(judgement)});

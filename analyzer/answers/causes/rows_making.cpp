@@ -117,9 +117,36 @@ Judgement judge_storage(const Case& c) {
   return out;
 }
 
+namespace {
+
+// Of another library's loader only what it calls is seen. It may be why training waits if it takes half as
+// long as the waiting, or more: in several threads at once it takes longer.
+Judgement judge_op_of_other(const Case& c, const OpFinding* longest) {
+  constexpr double kLeastOfWait = 0.5;
+  const Findings& f = c.findings();
+  const std::string loader = escaped(c.loader()->loader->name());
+  if (longest == nullptr || f.making_time < kLeastOfWait * f.next)
+    return ruled_out(fmt::format("what {} was seen to call takes {}, and training waited {}", loader,
+                                 human_time(f.making_time), human_time(f.next)));
+  const double share = longest->fetch_self / f.making_time;
+  Judgement out;
+  out.holds = c.waits() && share >= kLeastShare;
+  out.explains = c.waited_percent() * share;
+  out.words = fmt::format("{} takes {} of the time of all that {} calls", escaped(longest->op.name),
+                          human_percent(100 * share), loader);
+  out.evidence = {{"operation", 0, "", escaped(longest->op.name)},
+                  {"of all that the loader calls", 100 * share, "percent"},
+                  {"all that it calls", f.making_time / kNsPerS, "s"},
+                  {"training waited", f.next / kNsPerS, "s"}};
+  return out;
+}
+
+}  // namespace
+
 // The longest operation gains if it takes half the time.
 Judgement judge_op(const Case& c) {
   const OpFinding* longest = dominant_op(c.findings());
+  if (c.is_other()) return judge_op_of_other(c, longest);
   Judgement out;
   double share = 0;
   std::string name;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "answers/causes/rows.hpp"
+#include "text/escape.hpp"
 #include "text/units.hpp"
 
 namespace lotus::analyzer {
@@ -70,6 +71,13 @@ Judgement judge_balanced(const Case& c) {
 }
 
 Judgement judge_unknown(const Case& c) {
+  if (c.is_other())
+    return {
+        .holds = true,
+        .words = fmt::format("why is not known: {} gives the batches, and what happens inside of it is not "
+                             "recorded",
+                             escaped(c.loader()->loader->name())),
+        .evidence = waiting(c)};
   return {.holds = true,
           .words = c.trials()
                        ? "why is not known: no single change that was tried gains more than the replay is "

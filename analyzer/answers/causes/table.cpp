@@ -43,7 +43,7 @@ constexpr CauseRow kRows[] = {
      "tensors instead of arrays or objects, fewer and smaller ones"},
     {Cause::storage, "storage", Place::ranked, judge_storage, "storage", nullptr},
     {Cause::slow_worker, "slow_worker", Place::ranked, judge_slow_worker, "slow_worker", nullptr, false},
-    {Cause::op, "op", Place::ranked, judge_op, "op", "make it cheaper"},
+    {Cause::op, "op", Place::ranked, judge_op, "op", "make it cheaper", true, true},
     {Cause::uneven, "uneven", Place::ranked, judge_uneven, "prefetch", "a longer queue (prefetch_factor)",
      false},
     {Cause::workers, "workers", Place::ranked, judge_workers, "workers", nullptr, false},

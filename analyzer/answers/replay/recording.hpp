@@ -84,8 +84,8 @@ struct Achieved {
   double waited_percent() const { return loop > 0 ? 100 * next / loop : 0; }
 };
 
-// Costs of the communication between training and its workers: medians over the batches where they are known, the
-// shortest where those are few.
+// Costs of the communication between training and its workers: medians over the batches where they are known,
+// the shortest where those are few.
 struct Overheads {
   double dispatch = 0;  // from try_put_index to the fetch, where the worker had nothing else to do
   double between = 0;   // from one fetch to the next of a worker that had its index already

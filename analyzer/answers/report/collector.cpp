@@ -152,8 +152,10 @@ void FindingsCollector::on_op(const Span& span) {
   finding.python_calls.add(span.data.python_calls);
   const auto self = static_cast<double>(trace_->clock.duration_ns(span.self_ticks()));
   finding.self += self;
-  // A thread of a pool makes parts of batches in no fetch of its own.
-  const bool in_pool = span.depth == 0 || span.stream.stack.front().kind == Kind::op;
+  // A thread of a pool makes parts of batches in no fetch of its own, as does training where it asks another
+  // library's loader.
+  const Kind outermost = span.depth == 0 ? Kind::op : span.stream.stack.front().kind;
+  const bool in_pool = outermost == Kind::op || outermost == Kind::next;
   if (span.data.fetch != kNoSpan || in_pool) finding.fetch_self += self;
 }
 
@@ -304,6 +306,10 @@ void FindingsCollector::on_batch(const Batch& batch) {
   if (batch.consumed == kUnknown) return;
   LastBatch& last = last_batches_[batch.key.training];
   if (batch.consumed >= last.consumed) last = {batch.consumed, batch.key.batch};
+  if (batch.fetched == Fetched::elsewhere) {
+    ++loader_of(*batch.key.training, batch.key.iterator).given;
+    note_whole_batch(batch.unsized ? 0 : batch.samples);
+  }
   if (batch.fetched != Fetched::made) return;
   const std::int64_t delay = trace_->clock.ns(batch.consumed) - trace_->clock.ns(batch.fetch.end);
   findings_.delay.add(delay);

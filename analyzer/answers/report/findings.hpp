@@ -89,11 +89,14 @@ struct LoaderFinding {
   std::optional<Loader> loader;  // none: its definition is lost
   std::uint64_t epochs = 0;
   std::uint64_t epoch_batches = 0;  // of the last epoch that was gone through to its end; 0: none was
+  std::uint64_t given = 0;          // batches of another library's loader, see Loader::library
   Series fetch, train_step, wait;
   double next = 0;  // inside __next__
   double loop = 0;  // from the first __next__ of an epoch to the end of its last
   EpochsFinding first_epoch, later_epochs;
 
+  // That training got, or that were made for it.
+  std::uint64_t batches() const { return given > 0 ? given : fetch.count(); }
   std::optional<double> waited_percent() const {
     return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
   }

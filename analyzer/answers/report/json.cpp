@@ -228,7 +228,7 @@ Json loader_json(const LoaderFinding& finding) {
   Json json = {{"pid", finding.training->pid}};
   if (finding.loader) json.update(loader_facts(*finding.loader));
   json["epochs"] = finding.epochs;
-  json["batches"] = finding.fetch.count();
+  json["batches"] = finding.batches();
   json["epoch_batches"] = finding.epoch_batches > 0 ? Json(finding.epoch_batches) : Json(nullptr);
   json["waited_percent"] = number_or_null(finding.waited_percent());
   json["preprocess_ms"] = stats_of(finding.fetch);

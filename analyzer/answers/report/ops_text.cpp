@@ -87,7 +87,7 @@ bool is_clutter(const OpFinding& op, const Findings& f) {
 std::string tracing_text(const Findings& f, const Terminal& terminal) {
   std::string text;
   for (const auto& op : f.ops) {
-    if (op.tracing_percent() < kTellsOfTracingPercent) continue;
+    if (op.tracing_percent() < kTellsOfTracingPercent || is_clutter(op, f)) continue;
     const std::string line =
         fmt::format("{}: {} of its time is tracing, of {} Python calls", label_of(op, f),
                     human_percent(op.tracing_percent()), human_count(op.python_calls.count));

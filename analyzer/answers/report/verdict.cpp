@@ -78,16 +78,16 @@ std::string about_op(const Findings& findings) {
 
 std::string about_loader(const Findings& findings, const LoaderFinding& worst) {
   if (findings.loaders.size() < 2) return {};
-  const std::string dataset = worst.loader ? escaped(worst.loader->dataset) : "of unknown settings";
+  const std::string dataset = worst.loader ? escaped(worst.loader->name()) : "of unknown settings";
   const std::uint64_t id = worst.loader ? worst.loader->id : 0;
   const std::string name = dataset.empty() ? "" : fmt::format(" ({})", dataset);
   return fmt::format("of {} loaders, {}{} kept it waiting longest, {} of its loop", findings.loaders.size(),
                      id, name, human_percent(worst.waited_percent().value_or(0)));
 }
 
-// Whether what takes the time is told with the causes.
-bool names_cost(const Diagnosis& diagnosis) {
-  return row_of(diagnosis.cause()).names_cost ||
+// Whether what takes the time is told with the causes, or not known.
+bool names_cost(const Case& c, const Diagnosis& diagnosis) {
+  return c.is_other() || row_of(diagnosis.cause()).names_cost ||
          std::any_of(diagnosis.held.begin(), diagnosis.held.end(), [](const Judged& judged) {
            return judged.cause == Cause::op || judged.cause == Cause::own_code;
          });
@@ -152,13 +152,13 @@ Verdict verdict_of(const Findings& findings) {
   verdict.bound = waited >= kInputBoundPercent     ? Bound::input
                   : waited <= kComputeBoundPercent ? Bound::compute
                                                    : Bound::balanced;
-  if (worst.loader) {
+  if (worst.loader && !worst.loader->is_other()) {
     verdict.workers = worst.loader->workers;
     verdict.workers_needed = c.trials() ? advised_workers(verdict.diagnosis) : c.needed_workers();
   }
   const std::string head =
       about_standing(findings) + head_of(findings, verdict) + about_gaps(findings) + about_unseen(findings);
-  const std::string most = names_cost(verdict.diagnosis) ? std::string() : about_op(findings);
+  const std::string most = names_cost(c, verdict.diagnosis) ? std::string() : about_op(findings);
   say(verdict, {head, what, most, about_loader(findings, worst)});
   return verdict;
 }

@@ -58,12 +58,14 @@ void add_loader(Table& table, const LoaderFinding& finding) {
   }();
   const Loader& l = finding.loader ? *finding.loader : kUnknownLoader;
   const auto waited = finding.waited_percent();
+  const auto of_torch = [&](std::string setting) { return l.is_other() ? "-" : std::move(setting); };
   table.add({finding.loader ? std::to_string(l.id) : "-", place_of(l), std::to_string(finding.training->pid),
-             escaped(l.dataset), l.batch_size == 0 ? "-" : human_count(l.batch_size), human_count(l.workers),
-             human_count(l.prefetch), l.pin_memory ? "yes" : "no", l.persistent ? "yes" : "no",
-             human_count(finding.epochs),
+             escaped(l.is_other() ? l.name() : l.dataset),
+             l.batch_size == 0 ? "-" : human_count(l.batch_size), of_torch(human_count(l.workers)),
+             of_torch(human_count(l.prefetch)), of_torch(l.pin_memory ? "yes" : "no"),
+             of_torch(l.persistent ? "yes" : "no"), human_count(finding.epochs),
              finding.epoch_batches == 0 ? "-" : human_count(finding.epoch_batches),
-             human_count(finding.fetch.count()),
+             human_count(finding.batches()),
              finding.train_step.empty() ? "-" : human_time(finding.train_step.mean()),
              percent_or_dash(waited), bar_of(waited)});
 }

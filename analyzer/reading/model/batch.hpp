@@ -42,7 +42,13 @@ struct BatchKeyHash {
   }
 };
 
-enum class Fetched : std::uint8_t { unknown, made, failed, empty };  // empty: its iterator had ended
+enum class Fetched : std::uint8_t {
+  unknown,
+  made,
+  failed,
+  empty,      // its iterator had ended
+  elsewhere,  // by another library's loader, which does not show it
+};
 
 struct Batch {
   BatchKey key;

@@ -34,7 +34,8 @@ bool settled(const Batch& batch) {
 }
 
 bool complete(const Batch& batch) {
-  if (batch.fetched == Fetched::empty || batch.inline_fetch) return true;
+  if (batch.fetched == Fetched::empty || batch.fetched == Fetched::elsewhere || batch.inline_fetch)
+    return true;
   const Loader* loader = batch.key.training->loader_of(batch.key.iterator);
   const bool pinned = loader == nullptr || !loader->pin_memory || batch.pin_queued != kUnknown;
   return batch.put.known() && batch.serialize.known() && batch.send.known() && batch.deserialize.known() &&
@@ -126,6 +127,13 @@ void BatchTable::on_consume(Stream& stream, const Span& span) {
     batch.consumed = span.end;
   else
     batch.failed = true;
+  const Loader* const loader = stream.process->loader_of(key.iterator);
+  if (loader != nullptr && loader->is_other() && batch.fetched == Fetched::unknown) {
+    const bool sized = span.data.whole_batch != kUnknown && span.data.whole_batch != 0;
+    batch.fetched = Fetched::elsewhere;
+    batch.samples = sized ? span.data.whole_batch : 1;
+    batch.unsized = !sized;
+  }
   update(batch);
 }
 

@@ -178,6 +178,11 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       return define_op(target, record);
     case Kind::loader:
       return define_loader(target, record);
+    case Kind::other_loader:
+      if (const auto loader = target.loaders.find(field<Kind::other_loader, "id">(record));
+          loader != target.loaders.end())
+        loader->second.library = field<Kind::other_loader, "library">(record);
+      return;
     case Kind::loader_place:
       return define_place(target, record);
     case Kind::iterator:

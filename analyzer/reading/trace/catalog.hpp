@@ -33,8 +33,12 @@ struct Loader {
   std::int64_t length = -1;    // of the dataset; negative: unknown
   std::string variable, file;  // what it was assigned to where it was made, and where that is; empty: unknown
   std::uint64_t line = 0;
+  std::string library;     // whose it is, if not PyTorch's: how its batches are made is not recorded
   std::uint64_t made = 1;  // times it was created, see preload/pipeline/iterators.hpp
 
+  bool is_other() const { return !library.empty(); }
+  // `LoaderIterator of torchdata.nodes`
+  std::string name() const { return is_other() ? dataset + " of " + library : dataset; }
   // Over epochs.
   bool keeps_workers() const { return persistent && made <= 1; }
 };

@@ -1,0 +1,18 @@
+// Loaders that are not PyTorch's DataLoader, nor made like it: torchdata.nodes, SPDL, Grain, Ray Data, DALI
+// and others.
+//
+// What all have in common is where their batches come out: training calls an iterator of an installed
+// package, and gets tensors or arrays. The outermost such call on the main thread, while no iterator of
+// PyTorch's was made, is training's wait for a batch; one that only hands on what another one inside of it
+// gave, as progress bars do, is not it. The second batch tells: then both are recorded.
+#pragma once
+
+namespace lotus {
+
+// Whether the main thread runs a function of an iterator of an installed package.
+bool is_iterating();
+
+// A forked child starts with none.
+void forget_other_loaders();
+
+}  // namespace lotus

@@ -1,0 +1,53 @@
+"""Loaders that are not PyTorch's: training's wait for each batch, and the program's functions that they call."""
+import json
+
+import pytest
+
+import checks
+import harness
+
+KINDS = {"threads": "_Batches", "processes": "_Batches", "pool": "Loader._pooled", "inline": "Loader._inline",
+         "shown": "_Batches"}
+BATCH = 4
+
+
+def traced(tracer, kind):
+    outcome, trace = tracer.trace(harness.program("other_loaders", kind))
+    assert outcome.code == 0, outcome.stderr
+    return json.loads(outcome.stdout), trace
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_batches_and_functions(kind, tracer):
+    truth, trace = traced(tracer, kind)
+    waits, spent, report = truth["waits"], truth["spent"], trace.report
+    [loader] = report["loaders"]
+    assert loader["dataset"] in (KINDS[kind], KINDS[kind].split(".")[-1])  # qualified names came with Python 3.11
+    assert (loader["library"], loader["workers"]) == ("batchworks", None)
+    assert (loader["epochs"], loader["batches"]) == (2, len(waits))
+    assert report["wait"]["count"] == len(waits)
+    # The trace begins when the second batch has come: that is in the program's measurement of it, and not in its wait.
+    others = sum(waits[:1] + waits[2:])
+    checks.agree(0.9 * others <= report["wait"]["total_s"] <= sum(waits) + 1e-3, "wait")
+    op = trace.ops()["load"]
+    # What makes batches in training's own thread is known to do so when the second one has come.
+    spent = spent[2 * BATCH:] if kind == "inline" else spent
+    assert op["count"] == len(spent)
+    checks.agree(0.9 * sum(spent) <= op["total_s"] <= sum(spent) + len(spent) * 1e-3, "load")
+    assert (report["verdict"]["cause"], report["verdict"]["bound"]) == ("op", "input")
+    assert "load takes" in report["verdict"]["message"]
+    assert report["trace"]["lost_events"] == report["trace"]["gaps"] == 0
+
+
+def test_what_hands_on_pytorchs_batches_is_no_loader(tracer):
+    truth, trace = traced(tracer, "torch")
+    [loader] = trace.report["loaders"]
+    assert (loader["dataset"], loader["library"]) == ("Loaded", None)
+    assert loader["batches"] == len(truth["waits"])
+
+
+def test_a_generator_of_parameters_is_none(tracer):
+    command = harness.program("other_loaders", "none")
+    outcome = harness.run(command, cwd=tracer.directory, **tracer.environment())
+    assert json.loads(outcome.stdout) == {"parameters": 6}
+    assert "no batch was seen" in outcome.lotus_lines[0] and tracer.left() == []

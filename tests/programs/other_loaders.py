@@ -1,0 +1,69 @@
+"""A training whose batches come from a loader that is not PyTorch's: site-packages/batchworks.py.
+
+Argument: how its batches are made, `shown` (the same behind a progress bar), `torch` (PyTorch's DataLoader behind that bar)
+or `none` (a package's generator of parameters). Prints as JSON how long each call of load() took and each batch was
+waited for, in seconds.
+"""
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+import torch
+from torch.utils.data import DataLoader
+
+from truth import now
+
+sys.path.append(str(pathlib.Path(__file__).with_name("stacks") / "site-packages"))
+import batchworks  # noqa: E402
+import progressbar  # noqa: E402
+
+EPOCHS, SAMPLES, BATCH = 2, 48, 4
+told = tempfile.TemporaryFile(buffering=0)  # of all processes: each call adds a line at once
+
+
+def load(key):
+    start = now()
+    time.sleep(0.002)  # without the interpreter's lock, which threads would take turns with
+    os.write(told.fileno(), b"%d\n" % (now() - start))
+    return [[float(key)] * 8] * 3
+
+
+class Loaded(torch.utils.data.Dataset):
+    def __len__(self):
+        return SAMPLES
+
+    def __getitem__(self, index):
+        return load(index)
+
+
+def epoch(kind):
+    if kind == "torch":
+        return progressbar.shown(DataLoader(Loaded(), BATCH))
+    loader = batchworks.Loader(load, SAMPLES, BATCH, how="threads" if kind == "shown" else kind)
+    return progressbar.shown(loader) if kind == "shown" else iter(loader)
+
+
+def main():
+    kind = sys.argv[1]
+    if kind == "none":
+        count = sum(1 for _ in range(3) for _ in batchworks.parameters(torch.nn.Linear(2, 2)))
+        return print(json.dumps({"parameters": count}))
+    waits = []
+    for _ in range(EPOCHS):
+        batches = epoch(kind)
+        while True:
+            start = now()
+            batch = next(batches, None)
+            if batch is None:
+                break
+            waits.append((now() - start) / 1e9)
+    told.seek(0)
+    spent = [int(line) / 1e9 for line in told.read().split()]
+    return print(json.dumps({"waits": waits, "spent": spent}))
+
+
+if __name__ == "__main__":
+    main()
