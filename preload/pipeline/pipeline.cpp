@@ -263,7 +263,13 @@ bool is_module_call(const Call& call, py::Object* first) {
 py::Object* below_stage(Call& call, py::Object* first) {
   const std::uint32_t owner = owner_of(*call.info, call.code);
   const bool collates = owner == kPyTorch && is_collate(*call.info, call.code);
-  if (!(owner == kProgram || collates) || has_torch_iterators()) return call.run();
+  if (has_torch_iterators()) return call.run();
+  if (owner != kProgram && !collates) {
+    // A library's threads may call it all the time: it is not looked at again, see KnownCalls::places_of().
+    if (call.info->holder == Verdict::open) call.info->holder = Verdict::no;
+    if (call.info->border == Verdict::open) call.info->border = Verdict::no;
+    return call.run();
+  }
   const OpRole role = collates ? OpRole::collate : OpRole::frame;
   py::Object* result = run_plain(call, first, definition_of(call, named_by(call, first), role));
   Thread* const thread = this_thread.recorder;

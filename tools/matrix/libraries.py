@@ -56,8 +56,8 @@ LIBRARIES = [
     Library("ray_train", ["ray[data,train]"]),
     Library("ray_data", ["ray[data,train]"], OWN_PROCESSES),
     Library("petastorm_rows", ["petastorm"]),
-    Library("spdl_pipeline", ["spdl"]),
-    Library("grain_loader", ["grain"]),
+    Library("spdl_pipeline", ["spdl"], "a batch is one tensor: whether its first dimension counts samples is not known"),
+    Library("grain_loader", ["grain"], "a batch is one array: whether its first dimension counts samples is not known"),
     Library("dali_pipeline", ["nvidia-dali-cuda120"], NATIVE),
 ]
 HEADINGS = ("library", "program", "same output", "batches", "samples", "workers", "operations within 2 % or 10 µs a call",
