@@ -111,7 +111,7 @@ enum class Shape : std::uint8_t {
                                                        not known); from the loop to here: worker_init_fn, iter() */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
-  /* ---- definitions of processes; next: 90 ---- */                                                \
+  /* ---- definitions of processes; next: 91 ---- */                                                \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
   ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
@@ -136,11 +136,14 @@ enum class Shape : std::uint8_t {
                                                        CPU time until all was ready to record */         \
   ROW(loader_place,  79, definition, "id:u variable:s file:s line:u")  /* what a loader was assigned to where it was \
                                                        made, and where that is; empty: not known */   \
-  ROW(other_loader,  89, definition, "id:u library:s")  /* of a `loader`: it is another library's, whose inside is not \
+  ROW(other_loader,  90, definition, "id:u library:s")  /* of a `loader`: it is another library's, whose inside is not \
                                                        recorded; its `dataset` is the type of its iterator */ \
   ROW(tried,         88, definition, "settings:s instead:s refused:s")  /* LOTUS_TRY: what DataLoaders were made with \
                                                        instead of the program's own settings; refused: why one \
                                                        was not, empty if it was */                     \
+  ROW(timers_refused, 89, definition, "error:u limit:u")  /* threads are not sampled, for want of timers: an errno; the \
+                                                       process's limit of pending signals (RLIMIT_SIGPENDING), \
+                                                       2^64 - 1 none */                               \
   /* ---- definitions of an importer: what another tool said of the run; next: 83 ---- */           \
   ROW(configuration, 80, definition, "name:s ranks:u")  /* of the run; ranks: GPUs or processes that train, 0 \
                                                        not known */                                 \

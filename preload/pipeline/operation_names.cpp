@@ -19,6 +19,8 @@ struct Definition {
   OpRole role{};
   std::uint32_t name_hash = 0;  // tells a reused address apart
   std::uint32_t id = 0;
+  bool sent =
+      false;  // else there was no room: it is sent at its next use, its records have their number already
 };
 // Open addressing; ids count the entries made.
 constinit Definition table[kMaxDefinitions * 2] = {};
@@ -31,6 +33,7 @@ struct Timing {
 };
 LOTUS_HOT constinit Timing timings[kMaxDefinitions] = {};
 constinit std::uint32_t made = 0;
+constinit bool others_sent[static_cast<std::size_t>(OpRole::runner) + 1] = {};
 
 std::string_view after_last_dot(std::string_view name) {
   const auto dot = name.rfind('.');
@@ -55,21 +58,42 @@ struct Description {
   std::int64_t line = 0;
 };
 
-std::uint32_t add(Definition& entry, const void* key, OpRole role, std::uint32_t name_hash,
-                  const Description& text) {
-  if (made + 1 >= kMaxDefinitions) return 0;
-  std::string_view name = text.name;
-  if (role == OpRole::loader) name = "Loader";
-  if (role == OpRole::collate) name = "Collation";
-  const std::uint32_t id = made + 1;
-  if (!define<Kind::op_def>(id, static_cast<std::uint32_t>(role), name, text.qualified, text.file, text.line))
-    return 0;
+std::string_view name_of(OpRole role, std::string_view own) {
+  if (role == OpRole::loader) return "Loader";
+  if (role == OpRole::collate) return "Collation";
+  return own;
+}
+
+// The number of all operations of this role that came when the table was full.
+std::uint32_t definition_of_others(OpRole role) {
+  const auto at = static_cast<std::uint32_t>(role);
+  const std::uint32_t id = kMaxDefinitions + at;
+  const std::string_view own = role == OpRole::runner ? "(other runners)" : "(other operations)";
+  if (!others_sent[at])
+    others_sent[at] = define<Kind::op_def>(id, at, name_of(role, own), std::string_view(), std::string_view(),
+                                           std::int64_t{0});
+  return id;
+}
+
+bool is_full() { return made + 1 >= kMaxDefinitions; }
+
+std::uint32_t add(const void* key, OpRole role, std::uint32_t name_hash, const Description& text) {
+  // Found anew: what the text was gathered from may have run operations.
+  Definition* const entry = find_entry(key, role, name_hash);
+  if (entry == nullptr || (entry->id == 0 && is_full())) return definition_of_others(role);
+  const std::uint32_t id = entry->id != 0 ? entry->id : made + 1;
+  const bool sent = define<Kind::op_def>(id, static_cast<std::uint32_t>(role), name_of(role, text.name),
+                                         text.qualified, text.file, text.line);
+  if (entry->id != 0) {
+    entry->sent = sent;
+    return id;
+  }
   // In this order: a thread without the GIL may fork here, and the child forgets what was made.
-  by_id[id] = &entry;
+  by_id[id] = entry;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   made = id;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  entry = {key, role, name_hash, id};
+  *entry = {key, role, name_hash, id, sent};
   return id;
 }
 
@@ -107,8 +131,7 @@ py::Object* function_of(Call& call, py::Object* name) {
   return nullptr;
 }
 
-std::uint32_t define_function(Call& call, py::Object* function, Definition& entry, OpRole role,
-                              std::uint32_t name_hash) {
+std::uint32_t define_function(Call& call, py::Object* function, OpRole role, std::uint32_t name_hash) {
   const CodeText code(call.code);
   const Owned name(py::api.PyObject_GetAttr(call.code, names.co_name));
   if (function == nullptr) function = py::function_of(call.frame);
@@ -122,7 +145,7 @@ std::uint32_t define_function(Call& call, py::Object* function, Definition& entr
   text.qualified = function != nullptr ? qualify(function, buffer, sizeof buffer) : text.name;
   text.file = code.file();
   text.line = code.line();
-  return add(entry, call.code, role, name_hash, text);
+  return add(call.code, role, name_hash, text);
 }
 
 // `outer(inner)`, into `buffer`.
@@ -138,8 +161,8 @@ std::string_view name_both(std::string_view outer, std::string_view inner, char*
 
 // A function that a decorator made: by the name of what it decorates, which functools.wraps gave it, else by
 // both: `wrapper(resize)`.
-std::uint32_t define_wrapped(const Call& call, py::Object* function, py::Object* wrapped, Definition& entry,
-                             OpRole role, std::uint32_t name_hash) {
+std::uint32_t define_wrapped(const Call& call, py::Object* function, py::Object* wrapped, OpRole role,
+                             std::uint32_t name_hash) {
   if (function == nullptr) function = py::function_of(call.frame);
   const CodeText outer(call.code);
   const CodeText inner(py::api.PyFunction_GetCode(wrapped));
@@ -154,11 +177,10 @@ std::uint32_t define_wrapped(const Call& call, py::Object* function, py::Object*
   text.qualified = qualify(renamed ? function : wrapped, qualified, sizeof qualified);
   text.file = inner.file();
   text.line = inner.line();
-  return add(entry, py::api.PyFunction_GetCode(wrapped), role, name_hash, text);
+  return add(py::api.PyFunction_GetCode(wrapped), role, name_hash, text);
 }
 
-std::uint32_t define_type(const Call& call, py::Type* type, Definition& entry, OpRole role,
-                          std::uint32_t name_hash) {
+std::uint32_t define_type(const Call& call, py::Type* type, OpRole role, std::uint32_t name_hash) {
   char buffer[512];
   Description text;
   text.name = after_last_dot(py::type_name(type));
@@ -169,7 +191,7 @@ std::uint32_t define_type(const Call& call, py::Type* type, Definition& entry, O
   const CodeText code(has_forward ? py::api.PyFunction_GetCode(forward) : call.code);
   text.file = code.file();
   text.line = code.line();
-  return add(entry, type, role, name_hash, text);
+  return add(type, role, name_hash, text);
 }
 
 // Another code object may have lain at this address before.
@@ -205,17 +227,17 @@ std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role) {
   }
   if (current_thread() == nullptr) return 0;
   const std::uint32_t name_hash = by_class ? hash_text(py::type_name(type)) : hash_code(code);
-  Definition* entry = find_entry(key, role, name_hash);
-  if (entry == nullptr) return 0;
+  const Definition* entry = find_entry(key, role, name_hash);
+  if (entry == nullptr || (entry->id == 0 && is_full())) return definition_of_others(role);
   std::uint32_t id = entry->id;
-  if (id == 0 && by_class) id = define_type(call, type, *entry, role, name_hash);
-  if (id == 0 && !by_class) {
+  if (!entry->sent && by_class) id = define_type(call, type, role, name_hash);
+  if (!entry->sent && !by_class) {
     py::Object* function =
         callable != nullptr && py::is_exactly(callable, py::api.PyFunction_Type) ? callable : nullptr;
-    id = wrapped != nullptr ? define_wrapped(call, function, wrapped, *entry, role, name_hash)
-                            : define_function(call, function, *entry, role, name_hash);
+    id = wrapped != nullptr ? define_wrapped(call, function, wrapped, role, name_hash)
+                            : define_function(call, function, role, name_hash);
   }
-  if (id != 0) {
+  if (id < kMaxDefinitions && is_defined(id)) {
     call.info->key = key;
     call.info->key_definition = id;
     call.info->generation = process.generation;
@@ -225,15 +247,21 @@ std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role) {
 
 std::uint32_t definition_of_native(py::Object* callable, const void* key, OpRole role) {
   if (current_thread() == nullptr) return 0;
-  Definition* entry = find_entry(key, role, 0);
-  if (entry == nullptr || entry->id != 0) return entry == nullptr ? 0 : entry->id;
+  const Definition* entry = find_entry(key, role, 0);
+  if (entry == nullptr || (entry->id == 0 && is_full())) return definition_of_others(role);
+  if (entry->sent) return entry->id;
   const Owned name(py::api.PyObject_GetAttr(callable, names.__name__));
   py::api.PyErr_Clear();
   char buffer[512];
   Description text;
   text.name = name ? text_of(name.get()) : after_last_dot(py::type_name(py::type_of(callable)));
   text.qualified = name ? qualify(callable, buffer, sizeof buffer) : text.name;
-  return add(*entry, key, role, 0, text);
+  return add(key, role, 0, text);
+}
+
+bool is_defined(std::uint32_t definition) {
+  if (definition >= kMaxDefinitions) return true;
+  return by_id[definition] != nullptr && by_id[definition]->sent;
 }
 
 bool measure_this(std::uint32_t definition) {
@@ -280,6 +308,8 @@ void forget_operation_names() {
     timings[id] = {};
   }
   made = 0;
+  for (bool& sent : others_sent)
+    if (sent) sent = false;
 }
 
 }  // namespace lotus

@@ -7,7 +7,8 @@
 
 namespace lotus {
 
-// Operations are numbered from 1 in each process; 0 is an operation whose name got lost.
+// Operations are numbered from 1 in each process. Those for which there is no number below kMaxDefinitions
+// share one for each role: kMaxDefinitions + role. 0: of a thread that does not record.
 inline constexpr std::uint32_t kMaxDefinitions = 1024;
 
 // The definition of what this frame runs. `callable`: the object that was called, nullptr if only the frame
@@ -16,6 +17,9 @@ std::uint32_t definition_of(Call& call, py::Object* callable, OpRole role);
 
 // The same for a callable without Python frame. `key`: what tells it apart for the life of the process.
 std::uint32_t definition_of_native(py::Object* callable, const void* key, OpRole role);
+
+// Whether its definition has been sent; else definition_of() tries again.
+bool is_defined(std::uint32_t definition);
 
 // Whether this occurrence of an operation is one whose CPU time is measured: so many of them that the clock
 // reads stay below 0.05 % of the operation's own time.

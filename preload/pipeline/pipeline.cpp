@@ -74,6 +74,7 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
 
 // Takes down which operation it is that runs this frame where `callable` is called.
 void add_known(const Call& call, py::Object* callable, OpRole role, std::uint32_t definition, bool itself) {
+  if (!is_defined(definition)) return;
   const bool closure = call.info->closes_over && !itself && role == OpRole::transform;
   if (closure && py::function_of(call.frame) == nullptr) return;
   KnownOperation known;

@@ -52,6 +52,7 @@ constinit const SampleTimer* timer_kind = &kCpuTimer;
 constinit std::uint64_t period_ns = 0;
 constinit std::uint64_t poll_after_ticks = 0;
 constinit bool changing = false;
+constinit bool told_of_refusal = false;
 constinit pid_t owner = 0;                   // the process that took the signal
 constinit thread_local int held_signal = 0;  // blocked by hold_samples()
 
@@ -267,6 +268,13 @@ sigset_t only(int signal) {
   return set;
 }
 
+void tell_of_refusal() {
+  const TimersRefused refused = timers_refused();
+  if (refused.error == 0 || told_of_refusal) return;
+  note("no timers for stack sampling: raise the limit of pending signals (ulimit -i)");
+  told_of_refusal = define<Kind::timers_refused>(static_cast<std::uint64_t>(refused.error), refused.limit);
+}
+
 void stop_sampling(const char* why) {
   disarm_threads();
   snapshots_on = false;
@@ -307,6 +315,7 @@ void start_sampler() {
   next_poll = ticks_now() + poll_after_ticks;
   define_modules();
   arm_threads(*timer_kind, sample_signal, period_ns);
+  tell_of_refusal();
 }
 
 void poll_now(std::uint64_t now) {
@@ -319,6 +328,7 @@ void poll_now(std::uint64_t now) {
   if (process.off || !has_signal(sample_signal, on_signal))
     return stop_sampling("stack sampling ended: the program took the signal");
   arm_threads(*timer_kind, sample_signal, period_ns);
+  tell_of_refusal();
 }
 
 void sample_this_thread() {
@@ -416,6 +426,7 @@ void forget_sampler() {
   snapshots_on = false;
   next_poll = UINT64_MAX;
   changing = false;
+  told_of_refusal = false;
   owner = getpid();
   if (sampler_wanted) begin_alternate_stacks();
   forget_timers();

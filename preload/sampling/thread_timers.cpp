@@ -25,11 +25,17 @@ constinit Armed armed[kMaxThreads] = {};
 constinit std::size_t count = 0;
 constinit std::size_t most = kMaxThreads;
 
+constinit int refused_for = 0;
+
+std::uint64_t pending_limit() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_SIGPENDING, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 // Each timer takes one of the signals that all of a user's processes may have pending.
 std::size_t most_timers() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_SIGPENDING, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMaxThreads;
-  return std::size_t{limit.rlim_cur / 8} < kMaxThreads ? std::size_t{limit.rlim_cur / 8} : kMaxThreads;
+  const std::uint64_t share = pending_limit() / 8;
+  return share < kMaxThreads ? static_cast<std::size_t>(share) : kMaxThreads;
 }
 
 void stop(std::size_t at) {
@@ -38,7 +44,11 @@ void stop(std::size_t at) {
 }
 
 void start(int tid, const SampleTimer& wanted, int signal, std::uint64_t period_ns) {
-  if (count >= most || !has_alternate_stack(static_cast<std::uint32_t>(tid))) return;
+  if (!has_alternate_stack(static_cast<std::uint32_t>(tid))) return;
+  if (count >= most) {
+    if (most < kMaxThreads) refused_for = EAGAIN;
+    return;
+  }
   const SampleTimer* const kinds[] = {&wanted, &kCpuTimer};
   for (const SampleTimer* kind : kinds) {
     const std::uintptr_t timer = kind->start(tid, signal, period_ns);
@@ -46,6 +56,7 @@ void start(int tid, const SampleTimer& wanted, int signal, std::uint64_t period_
     armed[count++] = {tid, kind, timer, true};
     return;
   }
+  if (errno != EINVAL && errno != ESRCH) refused_for = errno;  // else the thread has ended meanwhile
 }
 
 void cover(int tid, const SampleTimer& kind, int signal, std::uint64_t period_ns) {
@@ -110,6 +121,11 @@ void disarm_threads() {
   while (count > 0) stop(count - 1);
 }
 
-void forget_timers() { count = 0; }
+void forget_timers() {
+  count = 0;
+  refused_for = 0;
+}
+
+TimersRefused timers_refused() { return {refused_for, pending_limit()}; }
 
 }  // namespace lotus

@@ -21,4 +21,12 @@ void disarm_threads();
 // In a forked child, which has none.
 void forget_timers();
 
+// Why a thread that lives got no timer, last: an errno, EAGAIN also where the limit leaves room for none. 0:
+// each got one so far.
+struct TimersRefused {
+  int error;
+  std::uint64_t limit;  // of pending signals, each timer takes one; UINT64_MAX: none
+};
+TimersRefused timers_refused();
+
 }  // namespace lotus

@@ -17,6 +17,7 @@ OLDEST_GLIBC = 2, 17
 PYTHONS = (3, 9), (3, 14)
 SEGMENT_MIB = 3  # of shared memory, each process
 LEAST_MIB = 16
+SIGNALS_A_THREAD = 8  # pending ones, of the limit: so many are left to the program for each timer
 
 FINE, NOTE, BAD = "ok  ", "note", "BAD "  # a note: something that is not needed is missing
 
@@ -157,8 +158,10 @@ def check_seccomp():
     if result != 5:
         return BAD, (f"process_vm_readv() is refused ({os.strerror(error)}): without it, stacks are not "
                      "sampled in full; docker run --cap-add SYS_PTRACE, or a seccomp profile that allows it")
-    if resource.getrlimit(resource.RLIMIT_SIGPENDING)[0] == 0:
-        return BAD, "no timers can be made (ulimit -i is 0): no stack samples; raise it"
+    signals = resource.getrlimit(resource.RLIMIT_SIGPENDING)[0]
+    if 0 <= signals < SIGNALS_A_THREAD:
+        return BAD, (f"no timers can be made (ulimit -i is {signals}): no stack samples; raise it to "
+                     f"{SIGNALS_A_THREAD} for each thread, or more")
     return FINE, "stacks can be sampled: no seccomp filter is in the way"
 
 

@@ -290,6 +290,18 @@ def test_no_workers(chromium, tracer, photos, tmp_path):
     assert "num_workers=0" in texts_of(chromium, "[data-number=busy] .note")[0]
 
 
+def test_many_loaders(chromium, tracer, tmp_path):
+    """Those with the same settings share a row."""
+    outcome, trace = tracer.trace(harness.program("many_loaders"))
+    assert outcome.code == 0, outcome.stderr.decode()
+    assert len(trace.report["loaders"]) > 200
+    chromium.open(page_of(trace.path, tmp_path))
+    assert chromium.problems() == []
+    assert chromium.ask("report.loaders.length") == len(trace.report["loaders"])
+    shown = chromium.ask("loaderRows().map(row => row.loaders)")
+    assert sum(shown) == len(trace.report["loaders"]) and len(shown) < 10
+
+
 def test_several_traces(chromium, real, tmp_path):
     again = tmp_path / "again.lotus"
     shutil.copy(real.trace.path, again)

@@ -1,6 +1,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "answers/info/description.hpp"
@@ -12,6 +13,8 @@ namespace lotus::analyzer {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostLoaders = 64;  // rows; of the others, only the number is printed
 
 std::string text_of(const Json& value) {
   if (value.is_null()) return "-";
@@ -71,11 +74,16 @@ std::string loaders_text(const Json& json, const Terminal& terminal) {
                {.title = "pin memory", .right = false, .importance = 3},
                {.title = "persistent", .right = false, .importance = 4},
                {.title = "in order", .right = false, .importance = 5}});
-  for (const auto& l : json["loaders"])
+  const std::size_t all = json["loaders"].size();
+  for (std::size_t i = 0; i < std::min(kMostLoaders, all); ++i) {
+    const Json& l = json["loaders"][i];
     table.add({text_of(l["pid"]), text_of(l["id"]), text_of(l["dataset"]), text_of(l["batch_size"]),
                text_of(l["workers"]), text_of(l["prefetch"]), text_of(l["pin_memory"]),
                text_of(l["persistent"]), text_of(l["in_order"])});
-  return table.text(terminal);
+  }
+  const std::string rest =
+      all > kMostLoaders ? fmt::format("  and {} more, in info --json\n", all - kMostLoaders) : "";
+  return table.text(terminal) + rest;
 }
 
 std::string counts_text(const Json& counts, const char* what, const Terminal& terminal) {

@@ -115,6 +115,10 @@ void FindingsCollector::fold_quality(const Reading& reading) {
     for (const Tried& tried : process->tried)
       if (std::find(findings_.tried.begin(), findings_.tried.end(), tried) == findings_.tried.end())
         findings_.tried.push_back(tried);
+    if (process->timers_refused) {
+      ++quality.without_timers;
+      quality.timers_refused = *process->timers_refused;
+    }
     if (!process->end) continue;
     told += process->end->lost_events;
     quality.lost_definitions += process->end->lost_definitions;

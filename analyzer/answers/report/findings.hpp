@@ -156,6 +156,8 @@ struct QualityFinding {
   std::uint64_t unrecorded_workers = 0;
   std::uint64_t missing_workers = 0;  // have begun; the file ends before their first record
   std::uint64_t gaps = 0, open_spans = 0;
+  std::uint64_t without_timers = 0;  // processes with threads that were not sampled for want of timers
+  TimersRefused timers_refused;      // of one of these
   bool truncated = false, interrupted = false, calibrated = true;
   Damage damage;
   double missing_loop = 0;  // gaps in training loops: not in the loops' length nor in the wait

@@ -42,6 +42,7 @@ Json trace_json(const Findings& f) {
           {"gaps", q.gaps},
           {"missing_loop_s", q.missing_loop / kNsPerS},
           {"open_spans", q.open_spans},
+          {"timers_refused", q.without_timers},
           {"truncated", q.truncated},
           {"interrupted", q.interrupted},
           {"damaged_bytes", q.damage.bytes},

@@ -42,6 +42,9 @@ std::string quality_text(const Findings& f, const Terminal& terminal) {
             q.truncated ? "nothing of them is here so far" : "recorded nothing: no room in shared memory?");
   add_count(table, "missing workers", q.missing_workers, "began; what they did is not here so far");
   add_count(table, "gaps", q.gaps, "places where records are missing");
+  if (q.without_timers > 0)
+    table.add({"without timers", human_count(q.without_timers),
+               "processes: stacks are not sampled, " + q.timers_refused.why()});
   if (q.missing_loop > 0)
     table.add({"missing loop", human_time(q.missing_loop), "of training, in gaps; not in the numbers"});
   add_count(table, "open spans", q.open_spans, "never ended; not in the numbers");

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "answers/report/cells.hpp"
+#include "answers/report/loader_rows.hpp"
 #include "answers/report/sections.hpp"
 #include "text/escape.hpp"
 #include "text/table.hpp"
@@ -17,18 +18,27 @@ namespace {
 // persistent workers starts new ones each epoch.
 constexpr std::size_t kMostProcesses = 16;
 
+// Rows of a table; of the others, only the number is printed.
+constexpr std::size_t kMostRows = 32;
+
+std::string rest_text(std::size_t rows) {
+  return rows <= kMostRows ? ""
+                           : fmt::format("  and {} more, in report --json\n", human_count(rows - kMostRows));
+}
+
 struct WorkerRow {
   std::uint64_t processes = 0, batches = 0, pid = 0;
   double fetch = 0, life = 0;
 };
 using WorkerRows = std::map<std::tuple<std::size_t, std::int64_t, std::size_t>, WorkerRow>;
 
-// By loader, worker id and process (0: merged).
-WorkerRows rows_of(const Findings& f, bool merged) {
+// By row of its loader (past the last: of none), worker id and process (0: merged).
+WorkerRows rows_of(const Findings& f, const LoaderRows& loaders, bool merged) {
   WorkerRows rows;
   for (std::size_t i = 0; i < f.workers.size(); ++i) {
     const WorkerFinding& worker = f.workers[i];
-    WorkerRow& row = rows[{worker.loader.value_or(f.loaders.size()), worker.id, merged ? 0 : i}];
+    const std::size_t loader = worker.loader ? loaders.row_of[*worker.loader] : loaders.rows.size();
+    WorkerRow& row = rows[{loader, worker.id, merged ? 0 : i}];
     ++row.processes;
     row.batches += worker.batches;
     row.pid = worker.process->pid;
@@ -38,9 +48,9 @@ WorkerRows rows_of(const Findings& f, bool merged) {
   return rows;
 }
 
-std::string loader_name(const Findings& f, std::size_t loader) {
-  const bool known = loader < f.loaders.size() && f.loaders[loader].loader;
-  return known ? std::to_string(f.loaders[loader].loader->id) : "-";
+std::string loader_name(const LoaderRows& loaders, std::size_t row) {
+  const bool known = row < loaders.rows.size() && loaders.rows[row].first->loader;
+  return known ? std::to_string(loaders.rows[row].first->loader->id) : "-";
 }
 
 // `train_loader, train.py:88`
@@ -50,24 +60,39 @@ std::string place_of(const Loader& loader) {
   return escaped(loader.variable.empty() ? place : loader.variable + ", " + place);
 }
 
-void add_loader(Table& table, const LoaderFinding& finding) {
+// The process of a row of loaders, or how many there are.
+std::string trainings_of(const LoaderRow& row) {
+  if (row.trainings.size() == 1) return std::to_string(row.first->training->pid);
+  return fmt::format("{} processes", human_count(row.trainings.size()));
+}
+
+void add_loader(Table& table, const LoaderRows& loaders, std::size_t at) {
   static const Loader kUnknownLoader = [] {
     Loader unknown;
     unknown.dataset = "(its definition is lost)";
     return unknown;
   }();
-  const Loader& l = finding.loader ? *finding.loader : kUnknownLoader;
-  const auto waited = finding.waited_percent();
+  const LoaderRow& row = loaders.rows[at];
+  const Loader& l = row.first->loader ? *row.first->loader : kUnknownLoader;
+  const auto waited = row.waited_percent();
   const auto of_torch = [&](std::string setting) { return l.is_other() ? "-" : std::move(setting); };
-  table.add({finding.loader ? std::to_string(l.id) : "-", place_of(l), std::to_string(finding.training->pid),
-             escaped(l.is_other() ? l.name() : l.dataset),
-             l.batch_size == 0 ? "-" : human_count(l.batch_size), of_torch(human_count(l.workers)),
-             of_torch(human_count(l.prefetch)), of_torch(l.pin_memory ? "yes" : "no"),
-             of_torch(l.persistent ? "yes" : "no"), human_count(finding.epochs),
-             finding.epoch_batches == 0 ? "-" : human_count(finding.epoch_batches),
-             human_count(finding.batches()),
-             finding.train_step.empty() ? "-" : human_time(finding.train_step.mean()),
-             percent_or_dash(waited), bar_of(waited)});
+  std::vector<std::string> cells{loader_name(loaders, at),
+                                 place_of(l),
+                                 trainings_of(row),
+                                 escaped(l.name()),
+                                 l.batch_size == 0 ? "-" : human_count(l.batch_size),
+                                 of_torch(human_count(l.workers)),
+                                 of_torch(human_count(l.prefetch)),
+                                 of_torch(l.pin_memory ? "yes" : "no"),
+                                 of_torch(l.persistent ? "yes" : "no"),
+                                 human_count(row.epochs),
+                                 row.epoch_batches.value_or(0) == 0 ? "-" : human_count(*row.epoch_batches),
+                                 human_count(row.batches),
+                                 row.steps == 0 ? "-" : human_time(row.step / static_cast<double>(row.steps)),
+                                 percent_or_dash(waited),
+                                 bar_of(waited)};
+  if (loaders.folded) cells.insert(cells.begin() + 1, human_count(row.loaders));
+  table.add(std::move(cells));
 }
 
 // Above this number, only a count is printed.
@@ -136,6 +161,7 @@ std::string cut_short_text(const Findings& f, const Terminal& terminal) {
 std::string workers_text(const Findings& f, const Terminal& terminal) {
   if (f.workers.empty()) return {};
   const bool merged = f.workers.size() > kMostProcesses;
+  const LoaderRows loaders = loader_rows(f);
   Table table({{"loader"},
                {"worker"},
                {merged ? "processes" : "pid"},
@@ -145,37 +171,47 @@ std::string workers_text(const Findings& f, const Terminal& terminal) {
                {.title = "life", .importance = 4},
                {"busy"},
                {.right = false, .importance = 2, .style = Style::cyan}});
-  for (const auto& [key, row] : rows_of(f, merged)) {
+  const WorkerRows rows = rows_of(f, loaders, merged);
+  std::size_t shown = 0;
+  for (const auto& [key, row] : rows) {
+    if (++shown > kMostRows) break;
     const auto& [loader, worker, process] = key;
     const auto busy = percent_of(row.fetch, row.life);
     const std::string mean =
         row.batches == 0 ? "-" : human_time(row.fetch / static_cast<double>(row.batches));
-    table.add({loader_name(f, loader), worker < 0 ? "-" : std::to_string(worker),
+    table.add({loader_name(loaders, loader), worker < 0 ? "-" : std::to_string(worker),
                merged ? human_count(row.processes) : std::to_string(row.pid), human_count(row.batches), mean,
                human_time(row.fetch), human_time(row.life), percent_or_dash(busy), bar_of(busy)});
   }
-  return table.text(terminal);
+  return table.text(terminal) + rest_text(rows.size());
 }
 
 std::string loaders_text(const Findings& f, const Terminal& terminal) {
   if (f.loaders.empty()) return {};
-  Table table({{"loader"},
-               {.title = "made at", .right = false, .flexible = true, .narrowest = 16},
-               {.title = "pid", .importance = f.files.size() > 1 ? 1 : 6},
-               {.title = "dataset", .right = false, .flexible = true},
-               {.title = "batch size", .importance = 4},
-               {"workers"},
-               {.title = "prefetch", .importance = 6},
-               {.title = "pin", .right = false, .importance = 7},
-               {.title = "persistent", .right = false, .importance = 8},
-               {.title = "epochs", .importance = 3},
-               {.title = "an epoch", .importance = 5},
-               {"batches"},
-               {.title = "step", .importance = 1},
-               {"waited"},
-               {.right = false, .importance = 2, .style = Style::cyan}});
-  for (const auto& finding : f.loaders) add_loader(table, finding);
-  return table.text(terminal);
+  const LoaderRows loaders = loader_rows(f);
+  std::vector<Column> columns{{"loader"},
+                              {.title = "made at", .right = false, .flexible = true, .narrowest = 16},
+                              {.title = "pid", .importance = f.files.size() > 1 ? 1 : 6},
+                              {.title = "dataset", .right = false, .flexible = true},
+                              {.title = "batch size", .importance = 4},
+                              {"workers"},
+                              {.title = "prefetch", .importance = 6},
+                              {.title = "pin", .right = false, .importance = 7},
+                              {.title = "persistent", .right = false, .importance = 8},
+                              {.title = "epochs", .importance = 3},
+                              {.title = "an epoch", .importance = 5},
+                              {"batches"},
+                              {.title = "step", .importance = 1},
+                              {"waited"},
+                              {.right = false, .importance = 2, .style = Style::cyan}};
+  if (loaders.folded) {
+    columns.front().title = "first";
+    columns.insert(columns.begin() + 1, Column{"loaders"});
+  }
+  Table table(std::move(columns));
+  for (std::size_t at = 0; at < std::min(kMostRows, loaders.rows.size()); ++at)
+    add_loader(table, loaders, at);
+  return table.text(terminal) + rest_text(loaders.rows.size());
 }
 
 }  // namespace lotus::analyzer

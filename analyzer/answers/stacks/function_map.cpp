@@ -40,6 +40,7 @@ void MapBuilder::add(const Trace& trace, const Profile& profile, const Reading& 
   map_.sampling.samples += facts.samples;
   map_.sampling.lost += facts.lost;
   map_.sampling.without_end += facts.without_end;
+  if (facts.refused) map_.sampling.refused = facts.refused;
   map_.sampling.cut = map_.sampling.cut || facts.cut;
   map_.duration_ns += static_cast<double>(trace.clock.duration_ns(reading.whole.ticks()));
   StackNames names(trace.stacks, frames_);

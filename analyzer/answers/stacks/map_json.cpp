@@ -104,6 +104,7 @@ Json full_map_json(const FunctionMap& map) {
                 {{"hz", map.sampling.known ? Json(map.sampling.hz) : Json(nullptr)},
                  {"samples", map.sampling.samples},
                  {"lost", map.sampling.lost},
+                 {"timers_refused", map.sampling.refused.has_value()},
                  {"in_calls_without_end", map.sampling.without_end}}},
                {"rule",
                 {{"min_samples", map.rule.min_samples},

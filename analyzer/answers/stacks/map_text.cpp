@@ -200,6 +200,9 @@ std::string why_no_samples(const SamplingFacts& facts) {
   if (!facts.known)
     return "The trace holds no samples of the stack: the program was recorded without sampling.";
   if (facts.hz == 0) return "The trace holds no samples of the stack: sampling was off (LOTUS_SAMPLE_HZ=0).";
+  if (facts.refused)
+    return fmt::format("The trace holds no samples of the stack: no timers could be made: {}.",
+                       facts.refused->why());
   if (facts.cut)
     return "The trace holds no samples of the stack: its file is cut off, or not complete yet, and ends "
            "before the first.";

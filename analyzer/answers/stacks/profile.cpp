@@ -108,6 +108,7 @@ void Profile::on_native(const Stream& stream, const Record& record) {
 SamplingFacts Profile::facts(const Reading& reading) const {
   SamplingFacts facts;
   for (const auto& [number, process] : trace_.catalog.processes()) {
+    if (process->timers_refused) facts.refused = process->timers_refused;
     if (!process->sampling) continue;
     facts.known = true;
     facts.hz = std::max(facts.hz, process->sampling->hz);

@@ -76,12 +76,13 @@ struct OpProfile {
 
 // How a trace was sampled.
 struct SamplingFacts {
-  bool known = false;             // a traced process said how
-  std::uint64_t hz = 0;           // 0: off
-  std::uint64_t samples = 0;      // that were read, whatever the filter
-  std::uint64_t lost = 0;         // no room for them, or in damaged frames
-  std::uint64_t without_end = 0;  // in calls whose end is not in the file
-  bool cut = false;               // the file ends too soon
+  bool known = false;                    // a traced process said how
+  std::uint64_t hz = 0;                  // 0: off
+  std::uint64_t samples = 0;             // that were read, whatever the filter
+  std::uint64_t lost = 0;                // no room for them, or in damaged frames
+  std::uint64_t without_end = 0;         // in calls whose end is not in the file
+  bool cut = false;                      // the file ends too soon
+  std::optional<TimersRefused> refused;  // of a process
 };
 
 class Profile : public Visitor {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <iterator>
 #include <lotus/field.hpp>
 #include <set>
@@ -63,6 +65,15 @@ std::uint64_t Process::reset_at(std::uint64_t iterator, std::uint64_t ticks) con
   const auto later = std::upper_bound(begun.begin(), begun.end(), ticks,
                                       [](std::uint64_t at, const Begun& entry) { return at < entry.ticks; });
   return later == begun.begin() ? 0 : std::prev(later)->reset;
+}
+
+std::string TimersRefused::why() const {
+  if (error != EAGAIN)
+    return fmt::format("{}: does a seccomp filter forbid timer_create()?",
+                       std::strerror(static_cast<int>(error)));
+  const bool limited = limit < UINT64_MAX;
+  return fmt::format("the limit of pending signals (ulimit -i){} leaves no room; raise it",
+                     limited ? fmt::format(" of {}", limit) : "");
 }
 
 Process& Catalog::process(std::uint32_t number) {
@@ -195,6 +206,10 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
     case Kind::sampling:
       target.sampling = {field<Kind::sampling, "hz">(record), field<Kind::sampling, "period_ns">(record),
                          field<Kind::sampling, "source">(record)};
+      return;
+    case Kind::timers_refused:
+      target.timers_refused = {field<Kind::timers_refused, "error">(record),
+                               field<Kind::timers_refused, "limit">(record)};
       return;
     case Kind::hook:
       target.hooks[field<Kind::hook, "id">(record)] = {std::string(field<Kind::hook, "name">(record)),

@@ -95,6 +95,14 @@ struct Sampling {
   std::uint64_t source = 0;     // a SampleSource
 };
 
+// Why threads of a process were not sampled: timers were refused.
+struct TimersRefused {
+  std::uint64_t error = 0;  // an errno
+  std::uint64_t limit = 0;  // of pending signals (RLIMIT_SIGPENDING)
+
+  std::string why() const;  // as part of a sentence, with what to do
+};
+
 // A native entry point that is timed.
 struct Hook {
   std::string name, library;
@@ -139,6 +147,7 @@ struct Process {
   Ending ending = Ending::unknown;
   std::optional<WorkerOf> worker_of;
   std::optional<Sampling> sampling;
+  std::optional<TimersRefused> timers_refused;
   std::vector<Tried> tried;
   std::optional<RankOf> rank;  // of a worker: that of its training process
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,8 +23,23 @@ namespace {
   if (error == ENOENT)
     throw Unusable(
         fmt::format("{}: there is no such file; name a trace, or run lotus-analyze where one lies", name));
+  rlimit limit{};
+  if (error == EMFILE && ::getrlimit(RLIMIT_NOFILE, &limit) == 0)
+    throw Unusable(
+        fmt::format("{}: cannot be opened: each trace is a file that stays open, and no more than {} may be; "
+                    "raise the limit "
+                    "(ulimit -n), or name fewer traces",
+                    name, limit.rlim_cur));
   throw Unusable(fmt::format("{}: cannot be opened: {}; check the path and its permissions", name,
                              std::strerror(error)));
+}
+
+// The traces of all ranks stay open. False: the limit is as high as it may be.
+bool raise_limit_of_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return false;
+  limit.rlim_cur = limit.rlim_max;
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
 // Standard input may be a pipe, and a trace is read here and there: a copy that has no name. It is kept, as
@@ -51,7 +67,11 @@ int standard_input() {
 
 Source::Source(std::string path) : path_(std::move(path)) {
   // O_NONBLOCK: opening a FIFO must not wait for its writer.
-  descriptor_ = path_ == "-" ? standard_input() : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const auto open_it = [&] {
+    return path_ == "-" ? standard_input() : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  };
+  descriptor_ = open_it();
+  if (descriptor_ < 0 && errno == EMFILE && raise_limit_of_files()) descriptor_ = open_it();
   if (descriptor_ < 0) refuse(path_, errno);
   struct stat status {};
   const int failed = ::fstat(descriptor_, &status) != 0 ? errno : 0;

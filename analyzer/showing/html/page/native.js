@@ -130,7 +130,9 @@ function drawNative() {
     return fillSection(
         'native', 'Native functions', how, split,
         el('div.wide',
-           missing((native.why_no_samples || 'No stack was sampled.') + ' To have them: LOTUS_SAMPLE_HZ=199.')));
+           missing(
+               (native.why_no_samples || 'No stack was sampled.') +
+               (native.sampling.timers_refused ? '' : ' To have them: LOTUS_SAMPLE_HZ=199.'))));
   const {select, target} = opExplorer();
   fillSection(
       'native', 'Native functions', how, split,

@@ -10,16 +10,47 @@ function programCard(file, program) {
               ]));
 }
 
+// As in the text report: of many loaders, those made at the same place with the same settings share a row.
+function loaderRows() {
+  const rows = report.loaders.map(l => ({
+                                    ...l,
+                                    loaders: 1,
+                                    next: l.first_epoch.waited_s + l.later_epochs.waited_s,
+                                    loop: l.first_epoch.loop_s + l.later_epochs.loop_s
+                                  }));
+  if (rows.length <= 16) return rows;
+  const folded = new Map();
+  for (const l of rows) {
+    const key = JSON.stringify([
+      l.file, l.line, l.variable, l.dataset, l.workers, l.prefetch, l.batch_size, l.pin_memory, l.persistent, l.in_order
+    ]);
+    const row = folded.get(key);
+    if (!row)
+      folded.set(key, l);
+    else
+      for (const sum of ['loaders', 'epochs', 'batches', 'next', 'loop']) row[sum] += l[sum];
+  }
+  for (const row of folded.values()) row.waited_percent = row.loop > 0 ? 100 * row.next / row.loop : null;
+  return [...folded.values()].sort((x, y) => y.loop - x.loop);
+}
+
 function loaderTable() {
   const yes = value => value == null ? '–' : value ? 'yes' : 'no';
-  return tableOf(report.loaders, [
-    ['Dataset', 'name', l => l.dataset ?? 'unknown'], ['Workers', '', l => countText(l.workers)],
-    ['Batch', '', l => countText(l.batch_size)], ['Prefetch', '', l => countText(l.prefetch)],
-    ['Pinned', '', l => yes(l.pin_memory)], ['Persistent', '', l => yes(l.persistent)],
-    ['In order', '', l => yes(l.in_order)],
-    ['Epochs', '', l => countText(l.epochs)], ['Batches', '', l => countText(l.batches)],
-    ['Waited', '', l => percentText(l.waited_percent)]
-  ]);
+  const most = 64, rows = loaderRows();
+  return [
+    tableOf(
+        rows.slice(0, most),
+        [
+          ['Dataset', 'name', l => l.dataset ?? 'unknown'],
+          ...(rows.length < report.loaders.length ? [['Loaders', '', l => countText(l.loaders)]] : []),
+          ['Workers', '', l => countText(l.workers)], ['Batch', '', l => countText(l.batch_size)],
+          ['Prefetch', '', l => countText(l.prefetch)], ['Pinned', '', l => yes(l.pin_memory)],
+          ['Persistent', '', l => yes(l.persistent)], ['In order', '', l => yes(l.in_order)],
+          ['Epochs', '', l => countText(l.epochs)], ['Batches', '', l => countText(l.batches)],
+          ['Waited', '', l => percentText(l.waited_percent)]
+        ]),
+    ...(rows.length > most ? [el('p.how', `and ${countText(rows.length - most)} more, in report --json.`)] : [])
+  ];
 }
 
 function workerTable() {
@@ -88,7 +119,7 @@ function drawRun() {
       file => file.programs.filter((p, i) => p.training || i === 0).map(program => programCard(file, program)));
   fillSection(
       'run', 'The run itself', how, ...programs,
-      report.loaders.length ? card('.wide.long', 'DataLoaders', null, loaderTable()) :
+      report.loaders.length ? card('.wide.long', 'DataLoaders', null, ...loaderTable()) :
                               el('div.wide', missing('No DataLoader was recorded.')),
       ...(report.workers.length ?
               [card(
