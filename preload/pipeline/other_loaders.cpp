@@ -44,14 +44,15 @@ struct Candidate {
 };
 constinit Candidate candidate{};
 
-// The outermost call of an iterator that runs on the main thread.
-struct Outermost {
-  const py::Object* passed = nullptr;  // what the last one inside of it gave, …
-  std::uint32_t owner = 0;             // … whose code that is, …
-  Candidate inner{};                   // … and which
+// What the last call inside of the outermost one gave.
+struct Passed {
+  const py::Object* result = nullptr;  // only compared
+  std::uint32_t owner = 0;             // whose code it is, …
+  Candidate by{};                      // … and which
 };
-constinit Outermost* outermost = nullptr;
-constinit bool iterating = false;  // the main thread is in a package's __iter__
+constinit Passed passed{};
+constinit bool getting = false;    // the main thread is in the outermost call of an iterator
+constinit bool iterating = false;  // … in a package's __iter__
 
 OtherLoader* find_loader_of(const py::Object* code) {
   for (OtherLoader& loader : loaders)
@@ -162,7 +163,7 @@ bool is_made_now() {
   py::Object* const frame = py::api.PyEval_GetFrame();  // borrowed
   const Owned code(frame != nullptr ? py::api.PyFrame_GetCode(frame) : nullptr);
   const Owned name(code ? py::api.PyObject_GetAttr(code.get(), names.co_name) : nullptr);
-  return name && text_of(name.get()) == "__init__";
+  return name && text_of(name.get()) == "__init__" && owner_of(code.get()) >= kFirstPackage;
 }
 
 py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterator) {
@@ -174,22 +175,21 @@ py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterato
   if (loader.over || loader.fresh || loader.iterator != iterator) begin_iterator(loader, call.code, iterator);
   Thread* const thread = current_thread();
   if (thread == nullptr) return call.run();
-  Getting getting(*thread, loader, ticks_now(), true);
-  Outermost self;
+  Getting spans(*thread, loader, ticks_now(), true);
   py::Object* result = nullptr;
   {
     StageContext stage(owner_of(call.code));
     const ContextScope scope(stage);
-    const Setting running(outermost, &self);
+    const Setting now(getting, true);
     result = call.run();
   }
-  if (getting.is_stale()) return result;
+  if (spans.is_stale()) return result;
   const bool made = is_made_generator(result, iterator);  // the one before was left
   const Kind left = made ? Kind::leave_empty : how_iterator_left(result, iterator);
   if (left == Kind::leave)
-    getting.came(*thread, loader, ticks_now(), length_of(result));
+    spans.came(*thread, loader, ticks_now(), length_of(result));
   else
-    getting.close_all(left, ticks_now());
+    spans.close_all(left, ticks_now());
   loader.fresh = made;
   loader.over = left != Kind::leave && !made;
   tell_calls_outside();
@@ -216,7 +216,9 @@ void recognize(py::Object* code, const py::Object* iterator, const Candidate& se
 
 }  // namespace
 
-bool is_iterating() { return iterating || outermost != nullptr; }
+bool is_iterating() { return iterating || getting; }
+
+bool may_be_stage() { return !has_torch_iterators() || loaders[0].code != nullptr; }
 
 bool may_give_batches(std::string_view file) { return owner_of_file(file) >= kFirstPackage; }
 
@@ -232,19 +234,18 @@ py::Object* of_iterator(Call& call, unsigned looks) {
   }
   const py::Object* const iterator = function.iterator;
   const std::uint64_t begin = ticks_now();
-  if (outermost != nullptr) {
+  if (getting) {
     py::Object* result = call.run();
-    if (result != nullptr && outermost != nullptr && holds_arrays(result))
-      *outermost = {
-          result, owner_of(code.get()), {code.get(), iterator, begin, ticks_now(), length_of(result)}};
+    if (result != nullptr && getting && holds_arrays(result))
+      passed = {result, owner_of(code.get()), {code.get(), iterator, begin, ticks_now(), length_of(result)}};
     return result;
   }
   if (is_made_now()) return call.run();
   if (OtherLoader* const loader = find_loader_of(call.code)) return get_batch(call, *loader, iterator);
-  Outermost self;
+  passed = Passed{};
   py::Object* result = nullptr;
   {
-    const Setting running(outermost, &self);
+    const Setting now(getting, true);
     result = call.run();
   }
   if (process.generation != 0) return result;
@@ -258,9 +259,9 @@ py::Object* of_iterator(Call& call, unsigned looks) {
     look_at_calls(code.get(), looks - 1);
     return result;
   }
-  if (result == self.passed && owner_of(code.get()) != self.owner) {  // it only hands on
+  if (result == passed.result && owner_of(code.get()) != passed.owner) {  // it only hands on
     look_at_calls(code.get(), 0);
-    candidate = self.inner;
+    candidate = passed.by;
     return result;
   }
   const Candidate got{code.get(), iterator, begin, end, length_of(result)};
@@ -275,8 +276,7 @@ void forget_other_loaders() {
   for (OtherLoader& loader : loaders)
     if (loader.code != nullptr) loader = OtherLoader{};
   if (candidate.code != nullptr) candidate = Candidate{};
-  outermost = nullptr;
-  iterating = false;
+  getting = iterating = false;
 }
 
 }  // namespace lotus

@@ -12,6 +12,9 @@ namespace lotus {
 // Whether the main thread runs a function of an iterator of an installed package.
 bool is_iterating();
 
+// Whether a package's threads and pools may work for such a loader: not where PyTorch's is the only one.
+bool may_be_stage();
+
 // A forked child starts with none.
 void forget_other_loaders();
 

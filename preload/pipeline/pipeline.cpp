@@ -7,10 +7,10 @@
 #include "pipeline/contexts.hpp"
 #include "pipeline/holders.hpp"
 #include "pipeline/items.hpp"
-#include "pipeline/iterators.hpp"
 #include "pipeline/known_operations.hpp"
 #include "pipeline/libraries.hpp"
 #include "pipeline/operation_names.hpp"
+#include "pipeline/other_loaders.hpp"
 #include "pipeline/pauses.hpp"
 #include "pipeline/plain_operations.hpp"
 #include "pipeline/runners.hpp"
@@ -264,7 +264,7 @@ bool is_module_call(const Call& call, py::Object* first) {
 py::Object* below_stage(Call& call, py::Object* first) {
   const std::uint32_t owner = owner_of(*call.info, call.code);
   const bool collates = owner == kPyTorch && is_collate(*call.info, call.code);
-  if (has_torch_iterators()) return call.run();
+  if (!may_be_stage()) return call.run();
   if (owner != kProgram && !collates) {
     // A library's threads may call it all the time: it is not looked at again, see KnownCalls::places_of().
     if (call.info->holder == Verdict::open) call.info->holder = Verdict::no;

@@ -4,7 +4,6 @@
 
 #include "pipeline/contexts.hpp"
 #include "pipeline/handlers.hpp"
-#include "pipeline/iterators.hpp"
 #include "pipeline/libraries.hpp"
 #include "pipeline/other_loaders.hpp"
 #include "pipeline/pauses.hpp"
@@ -80,9 +79,9 @@ py::Object* pool_submit(Call& call) {
   py::Object* const self = role_local(call, 0);
   const StageContext* const stage = current_stage();
   const bool of_torch = python_thread.context != nullptr && stage == nullptr;
-  const std::uint32_t library = of_torch || has_torch_iterators() ? 0
-                                : stage != nullptr                ? stage->owner
-                                                                  : calling_library();
+  const std::uint32_t library = of_torch || !may_be_stage() ? 0
+                                : stage != nullptr          ? stage->owner
+                                                            : calling_library();
   if (self == nullptr || (!of_torch && library == 0)) return call.run();
   const Owned queue(plain_attribute(self, names._work_queue));
   if (queue && find_pool(queue.get()) == nullptr) pools[made++ % kMostPools] = {queue.get(), library};
@@ -112,7 +111,7 @@ py::Object* pool_work(Call& call) {
 // An iterator of a package starts processes for its loader: they are of this process's trace, which begins
 // now.
 py::Object* start_process(Call& call) {
-  const bool starts = is_iterating() && !has_torch_iterators() && library_of_target(role_local(call, 0)) != 0;
+  const bool starts = is_iterating() && may_be_stage() && library_of_target(role_local(call, 0)) != 0;
   const Setting now(starts_process, starts && current_thread() != nullptr);
   return call.run();
 }
@@ -121,7 +120,7 @@ py::Object* start_process(Call& call) {
 py::Object* run_target(Call& call) {
   // Of processes only those that were forked for it: another one would begin a trace of its own.
   const bool of_others = (process.generation != 0 || is_main_thread()) && !starts_process;
-  if (of_others || python_thread.context != nullptr || has_torch_iterators()) return call.run();
+  if (of_others || python_thread.context != nullptr || !may_be_stage()) return call.run();
   const std::uint32_t library = library_of_target(role_local(call, 0));
   return library != 0 ? run_stage(call, library) : call.run();
 }
