@@ -26,8 +26,8 @@ def test_batches_and_functions(kind, tracer):
     assert (loader["library"], loader["workers"]) == ("batchworks", None)
     assert (loader["epochs"], loader["batches"]) == (2, len(waits))
     assert report["wait"]["count"] == len(waits)
-    # The trace begins when the second batch has come: that is in the program's measurement of it, and not in its wait. Behind the
-    # bar so is making the loader's iterator, for the first batch.
+    # The trace begins when the second batch has come: that is in the program's measurement of it, and not in its wait.
+    # Behind the bar so is making the loader's iterator, for the first batch.
     others = sum(wait for number, wait in enumerate(waits) if number % (len(waits) // 2) > 1)
     checks.agree(0.9 * others <= report["wait"]["total_s"] <= sum(waits) + 1e-3, "wait")
     op = trace.ops()["load"]
