@@ -175,6 +175,17 @@ LoaderEntry* add_unseen_loader(const py::Object* self) {
   return entry;
 }
 
+// The newest iterator of a loader, in its first epoch.
+Iterator* begin_iterator(const py::Object* self, LoaderEntry& loader) {
+  Iterator* entry = iterators.add(self);
+  entry->id = iterators.made;
+  entry->loader = &loader;
+  loader.last_iterator = entry->id;
+  define<Kind::iterator>(entry->id, loader.id);
+  define_epoch(*entry);
+  return entry;
+}
+
 // The queue of an iterator that is not linked yet: its pin thread starts before its constructor is done.
 const py::Object* queue_of_unlinked(const Iterator& iterator) {
   if (iterator.loader->last_iterator != iterator.id || iterator.loader->weak_iterator == nullptr)
@@ -212,15 +223,9 @@ Iterator* add_iterator(py::Object* self, py::Object* loader) {
   owner->places[owner->id != 0] = current_place();
   define_loader(*owner, loader);
   ++torch_iterators;
-  Iterator* entry = iterators.add(self);
-  entry->id = iterators.made;
-  entry->loader = owner;
-  owner->last_iterator = entry->id;
   owner->exhausted = false;
   const Owned before(std::exchange(owner->weak_iterator, weak_reference(self)));
-  define<Kind::iterator>(entry->id, owner->id);
-  define_epoch(*entry);
-  return entry;
+  return begin_iterator(self, *owner);
 }
 
 Iterator* add_other_iterator(const py::Object* self, const py::Object* loader, std::string_view type,
@@ -232,13 +237,7 @@ Iterator* add_other_iterator(const py::Object* self, const py::Object* loader, s
     owner->defined = define<Kind::loader>(owner->id, 0, 0, 0, 0, 0, 1, type, std::int64_t{-1}) &&
                      define<Kind::other_loader>(owner->id, library);
   }
-  Iterator* entry = iterators.add(self);
-  entry->id = iterators.made;
-  entry->loader = owner;
-  owner->last_iterator = entry->id;
-  define<Kind::iterator>(entry->id, owner->id);
-  define_epoch(*entry);
-  return entry;
+  return begin_iterator(self, *owner);
 }
 
 bool has_torch_iterators() { return torch_iterators != 0; }

@@ -26,6 +26,11 @@ std::uint32_t owner_of_file(std::string_view file) {
   return file.find(kStandard) != std::string_view::npos ? kStandardLibrary : kProgram;
 }
 
+py::Object* calling_code() {
+  py::Object* const frame = py::api.PyEval_GetFrame();  // borrowed
+  return frame != nullptr ? py::api.PyFrame_GetCode(frame) : nullptr;
+}
+
 std::string_view name_of_library(std::string_view file, char* buffer, std::size_t size) {
   constexpr int kMostParts = 2;
   const auto at = file.rfind(kInstalled);
@@ -54,9 +59,7 @@ constexpr std::uint8_t kMostLooks = 32;
 
 // The caller calls into another package from now on known to do so.
 void note_caller(std::uint32_t around) {
-  py::Object* const frame = py::api.PyEval_GetFrame();  // borrowed
-  if (frame == nullptr) return;
-  const Owned code(py::api.PyFrame_GetCode(frame));
+  const Owned code(calling_code());
   CodeInfo* const info = code ? info_of(code.get()) : nullptr;
   if (info == nullptr || info->border == Verdict::yes || owner_of(*info, code.get()) != around) return;
   info->border = Verdict::yes;

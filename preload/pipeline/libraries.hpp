@@ -17,6 +17,9 @@ std::uint32_t owner_of(CodeInfo& info, py::Object* code);
 std::uint32_t owner_of(py::Object* code);
 std::uint32_t owner_of_file(std::string_view file);
 
+// The code that calls the function which is about to be evaluated. A new reference; nullptr: none does.
+py::Object* calling_code();
+
 // An installed package and the part of it that the file is in, `torchdata.nodes`; into `buffer`. Empty: it is
 // in none.
 std::string_view name_of_library(std::string_view file, char* buffer, std::size_t size);

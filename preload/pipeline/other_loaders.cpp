@@ -160,8 +160,7 @@ std::uint64_t length_of(py::Object* batch) {
 
 // An iterator that takes its first batch while it is being made hands it out later.
 bool is_made_now() {
-  py::Object* const frame = py::api.PyEval_GetFrame();  // borrowed
-  const Owned code(frame != nullptr ? py::api.PyFrame_GetCode(frame) : nullptr);
+  const Owned code(calling_code());
   const Owned name(code ? py::api.PyObject_GetAttr(code.get(), names.co_name) : nullptr);
   return name && text_of(name.get()) == "__init__" && owner_of(code.get()) >= kFirstPackage;
 }

@@ -262,9 +262,9 @@ bool is_module_call(const Call& call, py::Object* first) {
 // The library's own code hands on, and what other packages do for it is its own part; what it was given to
 // call is an operation.
 py::Object* below_stage(Call& call, py::Object* first) {
+  if (!may_be_stage()) return call.run();
   const std::uint32_t owner = owner_of(*call.info, call.code);
   const bool collates = owner == kPyTorch && is_collate(*call.info, call.code);
-  if (!may_be_stage()) return call.run();
   if (owner != kProgram && !collates) {
     // A library's threads may call it all the time: it is not looked at again, see KnownCalls::places_of().
     if (call.info->holder == Verdict::open) call.info->holder = Verdict::no;

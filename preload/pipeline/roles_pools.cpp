@@ -37,8 +37,7 @@ const Pool* find_pool(const py::Object* queue) {
 
 // The installed package whose code calls the function that is about to be evaluated; 0: none's.
 std::uint32_t calling_library() {
-  py::Object* const frame = py::api.PyEval_GetFrame();  // borrowed
-  const Owned code(frame != nullptr ? py::api.PyFrame_GetCode(frame) : nullptr);
+  const Owned code(calling_code());
   const std::uint32_t owner = code ? owner_of(code.get()) : kUnknownOwner;
   return owner >= kFirstPackage ? owner : 0;
 }
