@@ -95,7 +95,7 @@ class Synth {
                                 "/home/user", "machine", 8, 40'000, "2.6.0");
     file_.define<Kind::thread>(kTraining, ticks(kStart), 1, 1000, "python3");
     file_.define<Kind::loader>(kTraining, ticks(kStart), 1, options_.workers, 2, options_.batch_size, 0, 1, 1,
-                               "ImageFolder", static_cast<std::int64_t>(options_.images));
+                               "ImageFolder", static_cast<std::int64_t>(options_.images), "RandomSampler");
     file_.define<Kind::iterator>(kTraining, ticks(kStart), 1, 1);
     for (std::uint32_t i = 0; i < options_.workers; ++i) define_worker(i);
   }

@@ -63,9 +63,16 @@ class Dump : public Visitor {
 
   bool wants_stacks() const override { return true; }
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override {
+    print_stack(process, record, ticks, field<Kind::stack_sample, "tid">(record),
+                field<Kind::stack_sample, "op">(record));
+  }
+  void on_off_cpu(const Process& process, const Record& record, std::uint64_t ticks) override {
+    print_stack(process, record, ticks, field<Kind::off_cpu, "tid">(record),
+                field<Kind::off_cpu, "op">(record));
+  }
+  void print_stack(const Process& process, const Record& record, std::uint64_t ticks, std::uint64_t tid,
+                   std::uint64_t id) {
     if (!wanted(process, record.kind)) return;
-    const std::uint64_t tid = field<Kind::stack_sample, "tid">(record);
-    const std::uint64_t id = field<Kind::stack_sample, "op">(record);
     Line line{trace_.clock.ns(ticks), &process, 0, tid, &record, 0};
     const Op* op = id == 0 ? nullptr : op_of(process, id);
     if (op != nullptr) line.op = op->name;

@@ -20,12 +20,13 @@ struct FlameOptions {
   ProfileFilter filter;
   std::string format = "folded";
   std::string output = "-";
+  bool waiting = false;
   bool everything = false;
   bool force = false;
 };
 
 void show_flame(const FlameOptions& options) {
-  FlameBuilder builder(options.everything);
+  FlameBuilder builder(options.waiting ? FlameTime::waiting : FlameTime::cpu, options.everything);
   const auto traces = chosen_traces(options.traces);
   refuse_onto_itself(traces, options.output, "drawn");
   std::string nothing;
@@ -58,6 +59,9 @@ Run prepare_flame(CLI::App& app) {
       ->check(CLI::IsMember({"folded", "speedscope"}))
       ->capture_default_str();
   app.add_option("-o,--output", options->output, "file to write; -: standard output")->capture_default_str();
+  app.add_flag(
+      "--waiting", options->waiting,
+      "instead of CPU time, the calls inside of fetches that waited 10 ms or more: where, and how long");
   app.add_flag("--everything", options->everything, "keep frames of the interpreter and of the tracer");
   app.add_flag("--force", options->force, "replace the file if it exists");
   return [options] { show_flame(*options); };

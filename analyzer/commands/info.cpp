@@ -29,6 +29,9 @@ class RecordCounter : public Visitor {
   void on_stack_sample(const Process&, const Record& record, std::uint64_t) override {
     ++counts[static_cast<std::uint8_t>(record.kind)];
   }
+  void on_off_cpu(const Process&, const Record& record, std::uint64_t) override {
+    ++counts[static_cast<std::uint8_t>(record.kind)];
+  }
   void on_definition(const Process& process, const Record& record, std::uint64_t) override {
     ++counts[static_cast<std::uint8_t>(record.kind)];
     hooks.add(process.number, record);

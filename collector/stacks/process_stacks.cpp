@@ -49,7 +49,8 @@ ProcessStacks::Taken ProcessStacks::take(const RingRecord& record, Bytes payload
   bool cut = unwound.cut && !(unwound.behind_snapshot && (header.flags & kCutStack) != 0);
   const StackId stack = stacks_.store.stack(locations_, cut);
   const std::uint32_t flags = (header.flags & (kOnBehalf | kCutStack)) | (cut ? kCutUnwind : 0);
-  samples_.push_back({record.base_ticks, header.tid, header.op, stack, flags, std::max(1u, header.weight)});
+  samples_.push_back({record.base_ticks, header.tid, header.op, stack, flags, std::max(1u, header.weight),
+                      header.hook, header.waited});
   return Taken::yes;
 }
 
@@ -69,6 +70,7 @@ void ProcessStacks::weave(const Snapshot& snapshot, const Unwound& unwound) {
       locations_.push_back(python(call->code));
   };
   for (const NativeFrame& frame : unwound.frames) {
+    if (frame.cfa <= snapshot.header.caller && &frame != &unwound.frames.back()) continue;
     if (!locations_.empty()) add_below(frame.cfa, 0);
     locations_.push_back(frame.location != 0 ? frame.location : native(frame.address));
     add_below(frame.cfa, kInEvaluator);
@@ -102,12 +104,17 @@ void ProcessStacks::write(TraceFile& file, Packer& packer, std::uint32_t process
   header.events = static_cast<std::uint32_t>(samples_.size());
   header.sequence = position;
   stacks_.store.write(file, packer, header.base_ticks);
-  std::vector<std::uint8_t> body(samples_.size() * encoded_bound<Kind::stack_sample>(0u, 0u, 0u, 0u, 0u));
+  const std::size_t most_bytes = std::max(encoded_bound<Kind::stack_sample>(0u, 0u, 0u, 0u, 0u),
+                                          encoded_bound<Kind::off_cpu>(0u, 0u, 0u, 0u, std::uint64_t{0}, 0u));
+  std::vector<std::uint8_t> body(samples_.size() * most_bytes);
   std::uint8_t* end = body.data();
   std::uint64_t last = header.base_ticks;
   for (const Sample& sample : samples_) {
-    end = encode<Kind::stack_sample>(end, sample.ticks - last, sample.tid, sample.op, sample.stack,
-                                     sample.flags, sample.weight);
+    const std::uint64_t dt = sample.ticks - last;
+    end = sample.hook != 0 ? encode<Kind::off_cpu>(end, dt, sample.tid, sample.op, sample.stack, sample.flags,
+                                                   sample.waited, sample.hook)
+                           : encode<Kind::stack_sample>(end, dt, sample.tid, sample.op, sample.stack,
+                                                        sample.flags, sample.weight);
     last = sample.ticks;
   }
   body.resize(static_cast<std::size_t>(end - body.data()));

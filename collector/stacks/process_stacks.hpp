@@ -1,4 +1,4 @@
-// The stack lane of one traced process: its snapshots become stack_sample records.
+// The stack lane of one traced process: its snapshots become stack_sample and off_cpu records.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +55,8 @@ class ProcessStacks {
   struct Sample {
     std::uint64_t ticks;
     std::uint32_t tid, op, stack, flags, weight;
+    std::uint32_t hook;    // 0: a sample of CPU time
+    std::uint64_t waited;  // ticks
   };
   bool worth_waiting(std::uint64_t address);
   void weave(const Snapshot& snapshot, const Unwound& unwound);

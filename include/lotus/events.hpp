@@ -59,7 +59,7 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 56 ---- */                                                                  \
+  /* ---- points; next: 57 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -111,11 +111,14 @@ enum class Shape : std::uint8_t {
                                                        not known); from the loop to here: worker_init_fn, iter() */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
+  ROW(off_cpu,       56, point, "tid:u op:u stack:u flags:u ticks:u:ticks hook:u")  /* only in frames of type `samples`: \
+                                                       a call inside of a fetch that waited 10 ms or more; \
+                                                       its time is the end of the wait, `hook` the function */ \
   /* ---- definitions of processes; next: 91 ---- */                                                \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
   ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
-  ROW(loader,        67, definition, "id:u workers:u prefetch:u batch_size:u pin_memory:u persistent:u in_order:u dataset:s length:z") \
+  ROW(loader,        67, definition, "id:u workers:u prefetch:u batch_size:u pin_memory:u persistent:u in_order:u dataset:s length:z sampler:s") \
   ROW(iterator,      68, definition, "id:u loader:u")                                               \
   ROW(epoch,         69, definition, "iterator:u reset:u epoch:u")  /* epoch: per loader, from 0 */ \
   ROW(worker_link,   70, definition, "iterator:u worker:u pid:u")                                   \

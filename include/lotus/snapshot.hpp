@@ -1,5 +1,6 @@
-// A stack snapshot: a copy of a thread's stack, taken each time that its CPU clock has run for one period.
-// Written by the traced thread in a signal handler, unwound and named by the collector. x86-64.
+// A stack snapshot: a copy of a thread's stack, taken each time that its CPU clock has run for one period,
+// and after a call that waited for long. Written by the traced thread, in a signal handler or where the call
+// returned, unwound and named by the collector. x86-64.
 //
 //   RingRecord(kind snapshot, codec raw, base_ticks: the time, stream: 0 if the thread records nothing)
 //   SnapshotHeader  PythonFrame × python_frames  stack bytes from stack_start upwards
@@ -22,7 +23,7 @@ inline constexpr std::uint32_t kMaxStackBytes = 16 * 1024;     // copied while a
 inline constexpr std::uint32_t kMaxIdleStackBytes = 4 * 1024;  // … while none does
 inline constexpr std::uint32_t kMaxPythonFrames = 64;          // innermost ones
 
-// stack_sample.flags and SnapshotHeader::flags.
+// stack_sample.flags, off_cpu.flags and SnapshotHeader::flags.
 inline constexpr std::uint32_t kOnBehalf =
     1;  // a thread without operations, while just one other thread ran `op`
 inline constexpr std::uint32_t kCutStack = 2;   // the stack up to `entry` did not fit
@@ -37,9 +38,13 @@ struct SnapshotHeader {
   std::uint64_t stack_start;  // where the red zone begins, or, if that is later, the stack pointer's page
   std::uint32_t stack_bytes;
   std::uint32_t python_frames;
+  std::uint64_t waited;  // ticks off the CPU that end here; 0: a sample of CPU time
+  std::uint32_t hook;    // definition `hook` of what waited; 0: a sample of CPU time
+  std::uint32_t reserved;
+  std::uint64_t caller;  // frames whose CFA is not above this stack address are the recorder's own; 0: none
   std::uint64_t registers[kRegisters];
 };
-static_assert(sizeof(SnapshotHeader) == 176);
+static_assert(sizeof(SnapshotHeader) == 200);
 
 // A Python function being evaluated, innermost first. Its native frames (the evaluator's and what it called)
 // lie below `address`, or …

@@ -43,7 +43,7 @@ enum class FrameType : std::uint8_t {
   process_end = 6,  // ProcessEndFrame: a traced process is gone and its segment is read out
   index = 7,        // IndexEntry*, one per frame before it
   trailer = 8,      // TrailerFrame: the last frame of a file that was closed
-  samples = 9,      // stack_sample records of one process
+  samples = 9,      // stack_sample and off_cpu records of one process
   open_chunk = 10,  // of a chunk that its thread has not handed on for seconds, what is in it so far
 };
 

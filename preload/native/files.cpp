@@ -8,6 +8,7 @@
 
 #include "native/hooks.hpp"
 #include "native/interposed.hpp"
+#include "native/waiting.hpp"
 #include "python/sample_file.hpp"
 #include "record/reopened.hpp"
 
@@ -95,16 +96,34 @@ std::uint64_t bytes_of(Rule rule, Word b, Word c, Word result) {
   }
 }
 
-[[gnu::noinline]] Word call_counted(Thread& thread, Hooked symbol, Counted hook, Rule rule,
-                                    const Arguments& with) {
+// How many bytes it is asked to move.
+std::uint64_t bytes_asked(Rule rule, const Arguments& with) {
+  switch (rule) {
+    case Rule::bytes:
+      return with.c;
+    case Rule::items:
+      return with.b * with.c;
+    case Rule::items_checked:
+      return with.c * with.d;
+    case Rule::mapped:
+      return with.b;
+    default:
+      return 0;
+  }
+}
+
+[[gnu::noinline]] Word call_counted(Thread& thread, const Caller& from, Hooked symbol, Counted hook,
+                                    Rule rule, const Arguments& with) {
   const AnyFunction function = real_functions[symbol];
   const bool no_file = rule == Rule::mapped && maps_memory(with.c, with.d);
   // A child of vfork shares our memory until it executes something; files are what it may open before.
   const bool child = opens(rule) && process.pid != static_cast<int>(syscall(SYS_getpid));
   if (no_file || child) return run(function, with);
-  const Word result = timed(
-      thread, hook, [&] { return run(function, with); },
-      [&](Word value) { return bytes_of(rule, with.b, with.c, value); });
+  const OpenCall open = count_call(thread, hook);
+  const Waiting waiting(bytes_asked(rule, with));
+  const Word result = run(function, with);
+  const std::uint64_t took = waiting.end(hook, from);
+  count_return(open, took, bytes_of(rule, with.b, with.c, result));
   if (opens(rule))
     note_file(rule, with.a, with.b, with.c, result);
   else
@@ -115,14 +134,14 @@ std::uint64_t bytes_of(Rule rule, Word b, Word c, Word result) {
 template <Rule R, Counted C>
 struct FileCall {
   template <Hooked F, class... Words>
-  [[gnu::always_inline]] static Word call(const Caller&, Words... words) {
+  [[gnu::always_inline]] static Word call(const Caller& from, Words... words) {
     const AnyFunction function = real_functions[F];
     if (function == nullptr) [[unlikely]]
       return call_early(F, R, {words...});
     Thread* thread = counting_thread();
     if (thread == nullptr) [[likely]]
       return call_function(function, words...);
-    return call_counted(*thread, F, C, R, {words...});
+    return call_counted(*thread, from, F, C, R, {words...});
   }
 };
 

@@ -11,6 +11,14 @@
 // What is counted of libc. C(name)
 #define LOTUS_COUNTED(C) C(open) C(openat) C(fopen) C(read) C(pread) C(readv) C(preadv) C(fread) C(mmap)
 
+// What waits, beside those, and is recorded where it does so for long. C(name)
+#define LOTUS_WAITING(C) \
+  C(write) C(fsync) C(fdatasync) C(flock) C(lockf) C(fcntl) C(recv) C(recvfrom) C(recvmsg) C(send) C(sendto)  \
+  C(sendmsg) C(connect) C(accept) C(accept4) C(getaddrinfo) C(poll) C(ppoll) C(select) C(pselect)             \
+  C(epoll_wait) C(epoll_pwait) C(wait) C(wait3) C(wait4) C(waitpid) C(waitid) C(nanosleep) C(clock_nanosleep) \
+  C(usleep) C(sleep) C(sem_wait) C(sem_timedwait) C(sem_clockwait) C(pthread_cond_wait)                       \
+  C(pthread_cond_timedwait) C(pthread_cond_clockwait) C(pthread_join)
+
 // Files; files.cpp. The rule knows where a function's arguments are.
 #define LOTUS_FILE_HOOKS(H) \
   H(open, libc, 3, path_first<counted_open>)                     \
@@ -58,13 +66,13 @@
   H(sigpending, libc, 1, pending)     \
   H(sigaltstack, libc, 2, alternate)  \
   H(signalfd, libc, 3, descriptor)    \
-  H(sigsuspend, libc, 1, masked<0>)   \
-  H(__sigsuspend, libc, 1, masked<0>) \
-  H(ppoll, libc, 4, masked<3>)        \
-  H(__ppoll_chk, libc, 5, masked<3>)  \
-  H(pselect, libc, 6, masked<5>)      \
-  H(epoll_pwait, libc, 5, masked<4>)  \
-  H(epoll_pwait2, libc, 5, masked<4>)
+  H(sigsuspend, libc, 1, masked<0, counted_nothing>)      \
+  H(__sigsuspend, libc, 1, masked<0, counted_nothing>)    \
+  H(ppoll, libc, 4, masked<3, counted_ppoll>)             \
+  H(__ppoll_chk, libc, 5, masked<3, counted_ppoll>)       \
+  H(pselect, libc, 6, masked<5, counted_pselect>)         \
+  H(epoll_pwait, libc, 5, masked<4, counted_epoll_pwait>) \
+  H(epoll_pwait2, libc, 5, masked<4, counted_epoll_pwait>)
 
 // What starts a thread; threads.cpp.
 #define LOTUS_THREAD_HOOKS(H) \
@@ -73,6 +81,47 @@
 // How a thread of Python waits for the interpreter's lock; interpreter_lock.cpp.
 #define LOTUS_WAIT_HOOKS(H) \
   H(pthread_cond_timedwait, libc_2_3_2, 3, waits)
+
+// What waits; waiting.cpp. Those that return -1 when they fail, those that return the error itself, and those
+// that move bytes: so many as the third argument says.
+#define LOTUS_BLOCKING_HOOKS(H) \
+  H(write, libc, 3, moves<counted_write>)                             \
+  H(recv, libc, 4, moves<counted_recv>)                               \
+  H(recvfrom, libc, 6, moves<counted_recvfrom>)                       \
+  H(send, libc, 4, moves<counted_send>)                               \
+  H(sendto, libc, 6, moves<counted_sendto>)                           \
+  H(recvmsg, libc, 3, blocks<counted_recvmsg>)                        \
+  H(sendmsg, libc, 3, blocks<counted_sendmsg>)                        \
+  H(fsync, libc, 1, blocks<counted_fsync>)                            \
+  H(fdatasync, libc, 1, blocks<counted_fdatasync>)                    \
+  H(flock, libc, 2, blocks<counted_flock>)                            \
+  H(lockf, libc, 3, blocks<counted_lockf>)                            \
+  H(lockf64, libc, 3, blocks<counted_lockf>)                          \
+  H(fcntl, libc, 3, blocks<counted_fcntl>)                            \
+  H(fcntl64, libc, 3, blocks<counted_fcntl>)                          \
+  H(connect, libc, 3, blocks<counted_connect>)                        \
+  H(accept, libc, 3, blocks<counted_accept>)                          \
+  H(accept4, libc, 4, blocks<counted_accept4>)                        \
+  H(getaddrinfo, libc, 4, fails_with<EAI_SYSTEM, counted_getaddrinfo>) \
+  H(poll, libc, 3, blocks<counted_poll>)                              \
+  H(__poll_chk, libc, 4, blocks<counted_poll>)                        \
+  H(select, libc, 5, blocks<counted_select>)                          \
+  H(epoll_wait, libc, 4, blocks<counted_epoll_wait>)                  \
+  H(wait, libc, 1, blocks<counted_wait>)                              \
+  H(wait3, libc, 3, blocks<counted_wait3>)                            \
+  H(wait4, libc, 4, blocks<counted_wait4>)                            \
+  H(waitpid, libc, 3, blocks<counted_waitpid>)                        \
+  H(waitid, libc, 4, blocks<counted_waitid>)                          \
+  H(nanosleep, libc, 2, blocks<counted_nanosleep>)                    \
+  H(clock_nanosleep, libc, 4, fails_with<ENOSYS, counted_clock_nanosleep>) \
+  H(usleep, libc, 1, blocks<counted_usleep>)                          \
+  H(sleep, libc, 1, fails_with<0, counted_sleep>)                     \
+  H(sem_wait, libc, 1, blocks<counted_sem_wait>)                      \
+  H(sem_timedwait, libc, 2, blocks<counted_sem_timedwait>)            \
+  H(sem_clockwait, libc, 3, blocks<counted_sem_clockwait>)            \
+  H(pthread_cond_wait, libc_2_3_2, 2, fails_with<ENOSYS, counted_pthread_cond_wait>) \
+  H(pthread_cond_clockwait, libc, 4, fails_with<ENOSYS, counted_pthread_cond_clockwait>) \
+  H(pthread_join, libc, 2, fails_with<ENOSYS, counted_pthread_join>)
 
 // What ends a process, and what replaces its program; life/exits.cpp.
 #define LOTUS_EXIT_HOOKS(H) \
@@ -130,7 +179,7 @@
 // All of them.
 #define LOTUS_HOOKS(H)                                                   \
   LOTUS_FILE_HOOKS(H) LOTUS_SIGNAL_HOOKS(H) LOTUS_THREAD_HOOKS(H)        \
-  LOTUS_WAIT_HOOKS(H) LOTUS_LOCALE_HOOKS(H)                              \
+  LOTUS_WAIT_HOOKS(H) LOTUS_BLOCKING_HOOKS(H) LOTUS_LOCALE_HOOKS(H)      \
   LOTUS_EXIT_HOOKS(H) LOTUS_JPEG_HOOKS(H) LOTUS_TURBOJPEG_HOOKS(H)       \
   LOTUS_WEBP_HOOKS(H)
 // clang-format on

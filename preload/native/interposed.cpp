@@ -15,7 +15,7 @@ namespace {
 
 constexpr HookName kCountedNames[] = {
 #define LOTUS_HOOK(name) {#name, "libc.so.6"},
-    LOTUS_COUNTED(LOTUS_HOOK)
+    LOTUS_COUNTED(LOTUS_HOOK) LOTUS_WAITING(LOTUS_HOOK)
 #undef LOTUS_HOOK
 };
 

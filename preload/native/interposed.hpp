@@ -45,7 +45,7 @@ inline constexpr HookRow kHookRows[] = {
 enum Counted : HookId {
   counted_nothing,
 #define LOTUS_HOOK(name) counted_##name,
-  LOTUS_COUNTED(LOTUS_HOOK)
+  LOTUS_COUNTED(LOTUS_HOOK) LOTUS_WAITING(LOTUS_HOOK)
 #undef LOTUS_HOOK
 };
 
@@ -66,10 +66,11 @@ AnyFunction real_function(Hooked function);
 // Finds libc's own functions. Called once, before any thread exists.
 void find_real_functions();
 
-// Who calls an interposed function, and the address of that.
+// Who calls an interposed function, and the address of that; where the caller's frame begins on the stack.
 struct Caller {
   const void* address;
   const void* ours;
+  const void* frame;
 };
 
 // The parameters of a function with so many arguments, and their values.
@@ -96,7 +97,8 @@ struct Caller {
   extern "C" [[gnu::visibility("default")]] Word lotus_##symbol(LOTUS_WORDS_##arguments) asm(#symbol); \
   Word lotus_##symbol(LOTUS_WORDS_##arguments) {                                                       \
     return __VA_ARGS__::template call<hooked_##symbol>(                                                \
-        {__builtin_return_address(0), reinterpret_cast<const void*>(&lotus_##symbol)},                 \
+        {__builtin_return_address(0), reinterpret_cast<const void*>(&lotus_##symbol),                  \
+         __builtin_dwarf_cfa()},                                                                       \
         LOTUS_VALUES_##arguments);                                                                     \
   }
 #define LOTUS_INTERPOSE(family) family(LOTUS_INTERPOSED)

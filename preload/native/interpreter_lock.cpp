@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "native/interposed.hpp"
+#include "native/waiting.hpp"
 #include "python/cpython.hpp"
 #include "record/recorder.hpp"
 #include "system/loaded.hpp"
@@ -35,7 +36,9 @@ struct waits {
   static Word call(const Caller& from, Word condition, Word mutex, Word until) {
     const AnyFunction real = real_function(F);
     if (real == nullptr) return ENOSYS;
-    if (!is_of_interpreter(from.address)) return call_function(real, condition, mutex, until);
+    if (!is_of_interpreter(from.address))
+      return call_waiting(counted_pthread_cond_timedwait, from, 0,
+                          [&] { return call_function(real, condition, mutex, until); });
     const std::uint64_t begin = ticks_now();
     const Word result = call_function(real, condition, mutex, until);
     const bool timed_out = static_cast<int>(result) == ETIMEDOUT;

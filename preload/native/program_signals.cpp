@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "native/interposed.hpp"
+#include "native/waiting.hpp"
 #include "sampling/sampler.hpp"
 #include "system/alternate_stack.hpp"
 
@@ -185,8 +186,13 @@ struct descriptor : SignalCall<descriptor> {  // (descriptor, set, flags)
 };
 
 // These wait with another mask. What is pending of ours, because the program blocks it, stays so.
-template <std::size_t Mask>
-struct masked : SignalCall<masked<Mask>> {
+template <std::size_t Mask, Counted C>
+struct masked : SignalCall<masked<Mask, C>> {
+  template <Hooked F, class... Words>
+  static Word call(const Caller& from, Words... words) {
+    return call_waiting(C, from, 0,
+                        [&] { return SignalCall<masked<Mask, C>>::template call<F>(from, words...); });
+  }
   static Word apply(AnyFunction function, Arguments with) {
     const int signal = sample_signal_now();
     if (signal == 0 || with.at[Mask] == 0) return run(function, with);

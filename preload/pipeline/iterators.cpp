@@ -151,6 +151,10 @@ void define_loader(LoaderEntry& entry, py::Object* loader) {
     return std::string_view(value ? py::type_name(py::type_of(value.get())) : "");
   };
   const std::string_view dataset = type_of(names.dataset);
+  // A batch sampler of the program's own works without the sampler.
+  const std::string_view of_batches = type_of(names.batch_sampler);
+  const std::string_view sampler =
+      of_batches.empty() || of_batches == "BatchSampler" ? type_of(names.sampler) : of_batches;
   if (entry.id == 0) {
     entry.settings = {number(names.num_workers),
                       number(names.prefetch_factor),
@@ -164,7 +168,7 @@ void define_loader(LoaderEntry& entry, py::Object* loader) {
   }
   const LoaderSettings& s = entry.settings;
   entry.defined = define<Kind::loader>(entry.id, s.workers, s.prefetch, s.batch_size, s.pin_memory,
-                                       s.persistent, s.in_order, dataset, std::int64_t{-1});
+                                       s.persistent, s.in_order, dataset, std::int64_t{-1}, sampler);
   define_place(entry);
 }
 
@@ -234,8 +238,9 @@ Iterator* add_other_iterator(const py::Object* self, const py::Object* loader, s
   if (owner == nullptr) owner = loaders.add(loader);
   if (!owner->defined) {
     if (owner->id == 0) owner->id = ++loaders_with_epochs;
-    owner->defined = define<Kind::loader>(owner->id, 0, 0, 0, 0, 0, 1, type, std::int64_t{-1}) &&
-                     define<Kind::other_loader>(owner->id, library);
+    owner->defined =
+        define<Kind::loader>(owner->id, 0, 0, 0, 0, 0, 1, type, std::int64_t{-1}, std::string_view()) &&
+        define<Kind::other_loader>(owner->id, library);
   }
   return begin_iterator(self, *owner);
 }

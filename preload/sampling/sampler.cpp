@@ -31,6 +31,7 @@ namespace lotus {
 
 constinit bool sampler_wanted = false;
 LOTUS_HOT constinit std::uint64_t next_poll = UINT64_MAX;
+LOTUS_HOT constinit std::uint64_t least_wait = UINT64_MAX;
 constinit thread_local std::uintptr_t snapshot_at = 0;
 LOTUS_HOT constinit std::uintptr_t snapshot_elsewhere_at = 0;
 
@@ -40,7 +41,8 @@ namespace {
 
 // A poll takes a tenth of a millisecond, more where the kernel's part is cold.
 constexpr std::uint64_t kPollsPerSecond = 1;
-constexpr int kAttempts = 50;  // of a thread that begins, to get at the timers
+constexpr std::uint64_t kWaitsPerSecond = 100;  // at most, of a thread: each takes 10 ms or longer
+constexpr int kAttempts = 50;                   // of a thread that begins, to get at the timers
 constexpr std::uintptr_t kPageBytes = 4096;
 constexpr std::uint64_t kPreparedAhead = 8 * kPageBytes;
 constexpr std::uint32_t kEnoughIdleBytes = 1024;  // of a stack outside of operations
@@ -76,6 +78,15 @@ Subject identify_subject() {
   return {own_tid(), 0, op, op != 0 ? kOnBehalf : 0, 0};
 }
 
+// What is recorded of a thread, and with which registers.
+struct Moment {
+  std::uint32_t weight = 0;
+  HookId hook = 0;  // 0: a sample of CPU time; else this function has waited
+  std::uint64_t waited = 0;
+  std::uintptr_t caller = 0;
+  std::uint64_t registers[kRegisters] = {};
+};
+
 void copy_registers(std::uint64_t (&target)[kRegisters], const ucontext_t& context) {
   // In the order of DWARF's numbers.
   constexpr int kOrder[kRegisters] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
@@ -83,6 +94,24 @@ void copy_registers(std::uint64_t (&target)[kRegisters], const ucontext_t& conte
                                       REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
   for (std::size_t i = 0; i < kRegisters; ++i)
     target[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+}
+
+// Those of the function that this is inlined into. What it called may have used the others.
+[[gnu::always_inline]] inline void registers_here(std::uint64_t (&target)[kRegisters]) {
+  const auto keep = [&](std::size_t number, std::uint64_t value) { target[number] = value; };
+  std::uint64_t rbx, rbp, rsp, r12, r13, r14, r15, rip;
+  asm volatile("mov %%rbx, %0; mov %%rbp, %1; mov %%rsp, %2; mov %%r12, %3"
+               : "=m"(rbx), "=m"(rbp), "=m"(rsp), "=m"(r12));
+  asm volatile("mov %%r13, %0; mov %%r14, %1; mov %%r15, %2" : "=m"(r13), "=m"(r14), "=m"(r15));
+  asm volatile("lea 0(%%rip), %0" : "=r"(rip));
+  keep(3, rbx);
+  keep(6, rbp);
+  keep(kRegisterRsp, rsp);
+  keep(12, r12);
+  keep(13, r13);
+  keep(14, r14);
+  keep(15, r15);
+  keep(kRegisterRip, rip);
 }
 
 // Python calls between the stack pointer and `end`. An entry that is not where one can be, or does not know
@@ -137,24 +166,26 @@ std::uint32_t copy_stack(std::uint8_t* target, std::uintptr_t from, std::uint32_
   return copied > 0 ? static_cast<std::uint32_t>(copied) : 0;
 }
 
-void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
+// `at`: in the innermost function of those that are asked for.
+void take_snapshot(const Moment& moment, std::uintptr_t at) {
   SegmentHeader* const segment = process.segment.header;
   if (process.off || segment == nullptr) return;
   RingRecord record{};
   record.base_ticks = ticks_now();
   const Subject subject = identify_subject();
-  const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+  const auto stack = static_cast<std::uintptr_t>(moment.registers[kRegisterRsp]);
   const auto red_zone = std::min(stack % kPageBytes, std::uintptr_t{kRedZoneBytes});
   const std::uintptr_t start = stack - red_zone;  // in the stack pointer's page, which is there
   const bool inside = subject.entry > stack;
   const std::uintptr_t depth = inside ? subject.entry - start : 0;
   const bool whole = inside && depth <= kMaxStackBytes;
   const auto rest_of_page = static_cast<std::uint32_t>(kPageBytes - stack % kPageBytes);
-  const bool enough = subject.op == 0 && rest_of_page >= kEnoughIdleBytes && in_own_stack(stack);
-  const auto wanted = static_cast<std::uint32_t>(whole             ? depth
-                                                 : enough          ? rest_of_page + red_zone
-                                                 : subject.op != 0 ? kMaxStackBytes
-                                                                   : kMaxIdleStackBytes);
+  const bool is_wait = moment.hook != 0;  // which are few
+  const bool enough = subject.op == 0 && !is_wait && rest_of_page >= kEnoughIdleBytes && in_own_stack(stack);
+  const auto wanted = static_cast<std::uint32_t>(whole                        ? depth
+                                                 : enough                     ? rest_of_page + red_zone
+                                                 : subject.op != 0 || is_wait ? kMaxStackBytes
+                                                                              : kMaxIdleStackBytes);
   constexpr std::uint32_t kPythonBytes = kMaxPythonFrames * sizeof(PythonFrame);
   const std::uintptr_t end = inside ? subject.entry : start + wanted;
   UnhookedCall* const unhooked = unhooked_call(stack, end);
@@ -171,10 +202,14 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   header->tid = subject.tid;
   header->op = subject.op;
   header->flags = subject.flags | (inside && !whole ? kCutStack : 0);
-  header->weight = weight;
+  header->weight = moment.weight;
   header->entry = inside ? subject.entry : 0;
   header->stack_start = start;
-  copy_registers(header->registers, context);
+  header->waited = moment.waited;
+  header->hook = moment.hook;
+  header->reserved = 0;
+  header->caller = moment.caller;
+  std::memcpy(header->registers, moment.registers, sizeof header->registers);
   auto* const frames = reinterpret_cast<PythonFrame*>(header + 1);
   std::uint32_t named = 0;
   if (unhooked != nullptr) {
@@ -192,7 +227,6 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
       static_cast<std::uint32_t>(bytes - room.payload) + header->stack_bytes;
   process.segment.snapshots.commit(room, record, reserved);
   if (room.call) call_collector(process.segment);
-  const auto at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
   (subject.stream != 0 ? snapshot_at : snapshot_elsewhere_at) = at;
   __atomic_fetch_add(&segment->flush_ticks, ticks_now() - record.base_ticks, __ATOMIC_RELAXED);
 }
@@ -207,7 +241,10 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const SampleTimer* const timer = sender(*info);
   if (timer == nullptr) return end_by_signal(signal);  // the program has no handler
   const int saved = errno;
-  take_snapshot(*static_cast<const ucontext_t*>(context), timer->periods(*info, period_ns));
+  Moment moment;
+  moment.weight = timer->periods(*info, period_ns);
+  copy_registers(moment.registers, *static_cast<const ucontext_t*>(context));
+  take_snapshot(moment, static_cast<std::uintptr_t>(moment.registers[kRegisterRip]));
   errno = saved;
 }
 
@@ -278,7 +315,7 @@ void tell_of_refusal() {
 void stop_sampling(const char* why) {
   disarm_threads();
   snapshots_on = false;
-  next_poll = UINT64_MAX;
+  next_poll = least_wait = UINT64_MAX;
   note(why);
 }
 
@@ -313,6 +350,7 @@ void start_sampler() {
   snapshots_on = true;
   poll_after_ticks = ticks_per_second() / kPollsPerSecond;
   next_poll = ticks_now() + poll_after_ticks;
+  least_wait = ticks_per_second() / kWaitsPerSecond;
   define_modules();
   arm_threads(*timer_kind, sample_signal, period_ns);
   tell_of_refusal();
@@ -342,6 +380,16 @@ void sample_this_thread() {
       arm_thread(static_cast<int>(own_tid()), *timer_kind, sample_signal, period_ns);
     return;
   }
+}
+
+void record_wait(HookId hook, std::uint64_t ticks, std::uintptr_t frame, std::uintptr_t at) {
+  if (!snapshots_on) return;
+  Moment moment;
+  moment.hook = hook;
+  moment.waited = ticks;
+  moment.caller = frame;
+  registers_here(moment.registers);
+  take_snapshot(moment, at);
 }
 
 int sample_signal_now() {
@@ -424,7 +472,7 @@ void resume_samples() {
 
 void forget_sampler() {
   snapshots_on = false;
-  next_poll = UINT64_MAX;
+  next_poll = least_wait = UINT64_MAX;
   changing = false;
   told_of_refusal = false;
   owner = getpid();
@@ -448,6 +496,7 @@ void hide_sample_signal(struct sigaction&) {}
 bool is_sample(const siginfo_t&) { return false; }
 void leave_signal() {}
 void sample_this_thread() {}
+void record_wait(HookId, std::uint64_t, std::uintptr_t, std::uintptr_t) {}
 void stop_for_exec() {}
 
 #endif

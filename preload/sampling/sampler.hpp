@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "record/native_totals.hpp"
 #include "system/hot.hpp"
 
 namespace lotus {
@@ -53,6 +54,13 @@ inline void after_operation(std::uint64_t now) {
   if (snapshot_at != 0 || snapshot_elsewhere_at != 0) [[unlikely]]
     explain_snapshots();
 }
+
+// What waited as long as this is recorded, in ticks. UINT64_MAX: nothing is.
+LOTUS_DIRECT extern std::uint64_t least_wait;
+
+// A call inside of a fetch has returned that waited for so many ticks; this thread's stack is recorded with
+// it, without what lies below `frame`, where the caller's frame begins. `at`: an address in the caller.
+void record_wait(HookId hook, std::uint64_t ticks, std::uintptr_t frame, std::uintptr_t at);
 
 // In a thread that begins: arms it, unless another thread changes timers just now (then it is found later: to
 // wait could be for ever, where who holds them waits for the loader, and the loader's holder for this

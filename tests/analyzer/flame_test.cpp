@@ -24,7 +24,7 @@ struct Flames {
 
   // `flags` are set in the stacks that end in the tracer and, unless 0, in one more stack of each worker.
   explicit Flames(bool everything, std::uint64_t flags = 0, const ProfileFilter& filter = {})
-      : builder(everything) {
+      : builder(FlameTime::cpu, everything) {
     MadeTrace made;
     MadeStacks stacks(made);
     made.loader(1, 2);

@@ -253,7 +253,7 @@ TEST_CASE("a loader that says it keeps a quarter of a billion batches ready") {
   MadeTrace made;
   const std::uint32_t number = made.worker(1, 0);
   frame_of(made, head_of(FrameType::definitions, 1), 1, [](Bytes& body, std::uint64_t) {
-    add<Kind::loader>(body, 1u, 4096u, 65536u, 8u, 0u, 0u, 0u, "Images", -1);
+    add<Kind::loader>(body, 1u, 4096u, 65536u, 8u, 0u, 0u, 0u, "Images", -1, "");
     add<Kind::iterator>(body, 1u, 1u);
     add<Kind::epoch>(body, 1u, 0u, 0u);
   });

@@ -35,7 +35,8 @@ MadeTrace::MadeTrace() : TraceWriter(pair_at(0)) {
 }
 
 void MadeTrace::loader(std::uint64_t id, std::uint64_t workers, bool persistent) {
-  define<Kind::loader>(1, at(0), id, workers, 2, 4, 0, persistent ? 1 : 0, 1, "ImageFolder", 100);
+  define<Kind::loader>(1, at(0), id, workers, 2, 4, 0, persistent ? 1 : 0, 1, "ImageFolder", 100,
+                       "RandomSampler");
 }
 
 void MadeTrace::iterator(std::uint64_t id, std::uint64_t loader) {

@@ -310,6 +310,13 @@ Judgement judge_iterators(const Case& c) {
 
 namespace {
 
+// `the sampler (WeightedRandomSampler)`
+std::string the_sampler(const Case& c) {
+  const LoaderFinding* loader = c.loader();
+  const bool known = loader != nullptr && loader->loader && !loader->loader->sampler.empty();
+  return known ? fmt::format("the sampler ({})", escaped(loader->loader->sampler)) : "the sampler";
+}
+
 // The index iterator's own time.
 Judgement judge_recorded_sampler(const Case& c, const SamplerFinding& sampler) {
   constexpr double kLeastExplained = 15;  // percent
@@ -317,7 +324,7 @@ Judgement judge_recorded_sampler(const Case& c, const SamplerFinding& sampler) {
   out.explains = sampler.share_percent().value_or(0);
   out.holds = out.explains >= kLeastExplained;
   out.words = out.holds
-                  ? fmt::format("the sampler works in training's own process for {}, {} of its loops",
+                  ? fmt::format("{} works in training's own process for {}, {} of its loops", the_sampler(c),
                                 human_time(sampler.total()), human_percent(out.explains))
                   : fmt::format("the sampler takes {} of training's loops", human_percent(out.explains));
   if (out.holds && sampler.first > sampler.later)
@@ -344,9 +351,9 @@ Judgement judge_sampler(const Case& c) {
   Judgement out;
   out.explains = saved_by(gain);
   out.holds = gain >= c.trials()->worthwhile() && own >= kAnyBatch && out.explains >= kLeastExplained;
-  out.words =
-      out.holds ? fmt::format("the sampler works in training's own process, for {} a batch", human_time(own))
-                : fmt::format("__next__ itself takes {} a batch, beside waiting", human_time(own));
+  out.words = out.holds ? fmt::format("{} works in training's own process, for {} a batch", the_sampler(c),
+                                      human_time(own))
+                        : fmt::format("__next__ itself takes {} a batch, beside waiting", human_time(own));
   out.evidence = {{"__next__ itself, beside waiting, a batch", own / kNsPerMs, "ms"}};
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "answers/causes/rows.hpp"
+#include "answers/report/system_calls.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
 
@@ -143,6 +144,37 @@ Judgement judge_op_of_other(const Case& c, const OpFinding* longest) {
 
 }  // namespace
 
+namespace {
+
+// Where an operation waits, or the dataset's own code (`op` empty), as evidence of its cause and in words.
+// `time`: what it takes, in ns.
+void tell_of_waits(Judgement& out, const Findings& f, std::string_view op, double time) {
+  constexpr double kLeastOfTime = 0.2;  // of waits in all, to be told
+  constexpr double kLeastOfPlace = 0.1;
+  const auto is_of = [&](const WaitFinding& wait) {
+    return op.empty() ? wait.op.outside() : wait.op.name == op;
+  };
+  double all = 0;
+  for (const WaitFinding& wait : f.waits)
+    if (is_of(wait)) all += wait.tally.ns;
+  if (time <= 0 || all < kLeastOfTime * time) return;
+  std::string places;
+  for (const WaitFinding& wait : f.waits) {
+    if (!is_of(wait) || wait.tally.ns < kLeastOfPlace * time) continue;
+    const double share = std::min(1.0, wait.tally.ns / time);
+    const std::string doing = escaped(in_words(wait.call));
+    places += fmt::format("{}{} in {} ({})", places.empty() ? "" : ", ", human_percent(100 * share),
+                          escaped(wait.function), doing);
+    out.evidence.push_back(
+        {fmt::format("{}: {}, of its time", escaped(wait.function), doing), 100 * share, "percent"});
+  }
+  out.words +=
+      fmt::format("; it waits for {} of its time{}{}", human_percent(100 * std::min(1.0, all / time)),
+                  places.empty() ? "" : ": ", places);
+}
+
+}  // namespace
+
 // The longest operation gains if it takes half the time.
 Judgement judge_op(const Case& c) {
   const OpFinding* longest = dominant_op(c.findings());
@@ -167,6 +199,7 @@ Judgement judge_op(const Case& c) {
     out = judge_by_share(c, share, escaped(name));
   }
   out.evidence = {{"operation", 0, "", escaped(name)}, {"of making a batch", 100 * share, "percent"}};
+  tell_of_waits(out, c.findings(), name, share * c.findings().fetch_time);
   return out;
 }
 
@@ -212,6 +245,7 @@ Judgement judge_own_code(const Case& c) {
   out.evidence = {{"the dataset's own code, of making a batch", 100 * share, "percent"}};
   for (const OwnFunction& function : f.own_functions)
     out.evidence.push_back({escaped(function.name) + ", of its CPU time", 100 * function.share, "percent"});
+  tell_of_waits(out, f, {}, own_time_outside_ops(f));
   return out;
 }
 

@@ -36,6 +36,10 @@ class FindingsCollector : public Visitor {
 
   bool wants_stacks() const override { return true; }
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override;
+  void on_off_cpu(const Process& process, const Record& record, std::uint64_t ticks) override {
+    native_.on_off_cpu(process, record, ticks);
+    note_activity(ticks);
+  }
   void on_native(const Stream& stream, const Record& record) override {
     recorder_.on_native(stream, record);
     native_.on_native(stream, record);

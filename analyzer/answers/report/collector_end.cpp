@@ -197,6 +197,7 @@ Findings FindingsCollector::take() {
   findings_.unmeasured_share = find_unmeasured_share(findings_);
   sort_loaders();
   findings_.own_functions = native_.own_functions();
+  findings_.waits = native_.waits();
   findings_.sampled.pools = pools_.take();
   findings_.slow = slow_.rows();
   std::stable_sort(findings_.stuck.begin(), findings_.stuck.end(),

@@ -11,6 +11,7 @@
 #include "answers/report/facts.hpp"
 #include "answers/report/thread_pools.hpp"
 #include "answers/report/trial.hpp"
+#include "answers/stacks/profile.hpp"
 #include "answers/stats/core_wait.hpp"
 #include "answers/stats/cpu_time.hpp"
 #include "answers/stats/interval.hpp"
@@ -187,6 +188,18 @@ struct OwnFunction {
   std::uint64_t samples = 0;
 };
 
+// Calls inside of fetches that waited for 10 ms or more, from one place and in one function of libc.
+struct WaitFinding {
+  OpKey op;  // the innermost operation; outside(): the dataset's own code
+  std::string
+      function;      // of the program's own code, else the innermost Python or native one; empty: not known
+  std::string file;  // where that is; empty: not known
+  std::uint64_t line = 0;
+  std::string through;  // the innermost Python function, if that is another one
+  std::string call;     // the function that waited
+  WaitTally tally;
+};
+
 // A time in which no process of the program did anything, though at least two were in the middle of
 // something.
 struct Standstill {
@@ -242,6 +255,7 @@ struct Findings {
   std::vector<Stuck> stuck;      // longest first
   SampledCpu sampled;
   std::vector<OwnFunction> own_functions;  // by share, the largest three
+  std::vector<WaitFinding> waits;          // longest in all first
   std::vector<Standstill> standstills;
   std::vector<CutShort> cut_short;    // by last record, earliest first: it is often the cause of the others
   std::vector<Tried> tried;           // by LOTUS_TRY, each once

@@ -253,6 +253,18 @@ Json worker_json(const WorkerFinding& worker, const Findings& findings) {
   return json;
 }
 
+Json wait_in_fetch_json(const WaitFinding& wait) {
+  return {{"op", wait.op.outside() ? Json(nullptr) : Json(wait.op.name)},
+          {"function", wait.function.empty() ? Json(nullptr) : Json(wait.function)},
+          {"file", wait.file.empty() ? Json(nullptr) : Json(wait.file)},
+          {"line", wait.line == 0 ? Json(nullptr) : Json(wait.line)},
+          {"through", wait.through.empty() ? Json(nullptr) : Json(wait.through)},
+          {"call", wait.call},
+          {"count", wait.tally.count},
+          {"total_ms", wait.tally.ns / kNsPerMs},
+          {"longest_ms", wait.tally.longest / kNsPerMs}};
+}
+
 Json sample_json(const SlowSample& sample) {
   return {{"index", sample.index},
           {"path", sample.path.empty() ? Json(nullptr) : Json(sample.path)},
@@ -317,6 +329,7 @@ Json report_json(const Findings& f) {
                       {"deserialize_ms", stats_of(f.deserialize)}};
   json["pin"] = {{"count", f.pin.count()}, {"ms", stats_of(f.pin)}};
   add_facts(json, f);
+  json["waits_in_fetches"] = list_of(f.waits, wait_in_fetch_json);
   json["loaders"] = list_of(f.loaders, loader_json);
   json["workers"] = list_of(f.workers, [&](const auto& worker) { return worker_json(worker, f); });
   json["slow_samples"] = list_of(f.slow, sample_json);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "answers/report/system_calls.hpp"
+#include "answers/stacks/library_code.hpp"
 #include "answers/stats/interval.hpp"
 #include "reading/model/file_hooks.hpp"
 #include "reading/model/operator_hooks.hpp"
@@ -48,6 +49,7 @@ void NativeCollector::end() {
     ops_[key].add(profile, names, frames_);
     if (key.outside()) add_own_code(profile, names);
     add_parsing(key, profile, names);
+    add_waits(key, profile, names);
   }
   profile_.reset();
   io_.clear();
@@ -63,6 +65,49 @@ bool is_fetch(const NamedFrame& frame) {
 }
 
 }  // namespace
+
+// The function of the program's own that is waited in; of a stack without one the innermost Python function.
+std::optional<FrameId> NativeCollector::place_of(const std::vector<FrameId>& stack) const {
+  const auto is_python = [&](FrameId frame) { return frames_[frame].part == Part::python; };
+  const auto fetch =
+      std::find_if(stack.begin(), stack.end(), [&](FrameId f) { return is_fetch(frames_[f]); });
+  const auto own = std::find_if(stack.begin(), fetch, [&](FrameId frame) {
+    return is_python(frame) && !is_library_code(frames_[frame].file);
+  });
+  if (own != fetch) return *own;
+  const auto python = std::find_if(stack.begin(), fetch, is_python);
+  if (python != fetch) return *python;
+  return stack.empty() ? std::nullopt : std::optional(stack.front());
+}
+
+void NativeCollector::add_waits(const OpKey& key, const OpProfile& profile, StackNames& names) {
+  for (const auto& [where, tally] : profile.waits) {
+    const auto stack = names.frames_of(where.first);
+    WaitPlace place{key, place_of(stack), std::nullopt, where.second};
+    const auto python = std::find_if(stack.begin(), stack.end(),
+                                     [&](FrameId frame) { return frames_[frame].part == Part::python; });
+    if (python != stack.end()) place.innermost = *python;
+    waits_[place].add(tally);
+  }
+}
+
+std::vector<WaitFinding> NativeCollector::waits() const {
+  std::vector<WaitFinding> found;
+  for (const auto& [place, tally] : waits_) {
+    WaitFinding wait{place.op, {}, {}, 0, {}, place.call, tally};
+    if (place.function) {
+      const NamedFrame& frame = frames_[*place.function];
+      wait.function = frame.name;
+      wait.file = frame.file;
+      wait.line = frame.line;
+    }
+    if (place.innermost && place.innermost != place.function) wait.through = frames_[*place.innermost].name;
+    found.push_back(std::move(wait));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const WaitFinding& a, const WaitFinding& b) { return a.tally.ns > b.tally.ns; });
+  return found;
+}
 
 void NativeCollector::add_parsing(const OpKey& key, const OpProfile& profile, StackNames& names) {
   for (const auto& [stack, tally] : profile.stacks) {

@@ -28,6 +28,9 @@ class NativeCollector {
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) {
     profile_->on_stack_sample(process, record, ticks);
   }
+  void on_off_cpu(const Process& process, const Record& record, std::uint64_t ticks) {
+    profile_->on_off_cpu(process, record, ticks);
+  }
   void on_native(const Stream& stream, const Record& record);
 
   // ns that counting native entry points took in the current trace, estimated; before end().
@@ -42,6 +45,8 @@ class NativeCollector {
   NativeFinding finding_of(const Op& op) const;
   // What fetches call outside of all operations, by CPU time, in all traces.
   std::vector<OwnFunction> own_functions() const;
+  // Where fetches waited, longest in all first, in all traces.
+  std::vector<WaitFinding> waits() const;
   // The share of fetches' CPU time, in [0, 1], in functions that open and parse files of a format. None: none
   // of these was sampled.
   std::optional<double> share_of_format(std::size_t format) const;
@@ -69,6 +74,8 @@ class NativeCollector {
   };
   void add_parsing(const OpKey& key, const OpProfile& profile, StackNames& names);
   void add_own_code(const OpProfile& outside, StackNames& names);
+  void add_waits(const OpKey& key, const OpProfile& profile, StackNames& names);
+  std::optional<FrameId> place_of(const std::vector<FrameId>& stack) const;
 
   const Trace* trace_ = nullptr;
   std::unique_ptr<Profile> profile_;
@@ -79,6 +86,13 @@ class NativeCollector {
   std::map<OpKey, Sums> ops_;
   std::map<FrameId, OwnSums> own_code_;  // by Python function
   Parsing parsing_;
+  struct WaitPlace {
+    OpKey op;
+    std::optional<FrameId> function, innermost;
+    std::string call;
+    auto operator<=>(const WaitPlace&) const = default;
+  };
+  std::map<WaitPlace, WaitTally> waits_;
   double read_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include "answers/report/cells.hpp"
 #include "answers/report/sections.hpp"
+#include "answers/report/system_calls.hpp"
 #include "text/escape.hpp"
 #include "text/function_name.hpp"
 #include "text/table.hpp"
@@ -22,6 +23,14 @@ std::string bytes_per_call(const OpFinding& op) {
   const FileIo& io = op.native.io;
   if (calls == 0 || (io.read == 0 && io.mapped == 0)) return "-";
   return io.mapped > io.read ? human_bytes(io.mapped / calls) + " mapped" : human_bytes(io.read / calls);
+}
+
+// `Labels.wait (labels.py:12)`
+std::string place_text(const WaitFinding& wait) {
+  if (wait.function.empty()) return "-";
+  const std::string name = escaped(readable_function(wait.function));
+  if (wait.file.empty()) return name;
+  return fmt::format("{} ({}:{})", name, escaped(base_name(wait.file)), wait.line);
 }
 
 }  // namespace
@@ -45,6 +54,28 @@ std::string native_text(const Findings& f, const Terminal& terminal) {
                bytes_per_call(op), human_count(op.native.samples), top_function(op.native)});
   }
   return table.text(terminal);
+}
+
+std::string waits_text(const Findings& f, const Terminal& terminal, bool all) {
+  constexpr std::size_t kMostRows = 8;
+  constexpr double kLeastShown = 0.001;  // of all fetches
+  if (f.waits.empty()) return {};
+  Table table({{.title = "in", .right = false, .flexible = true, .narrowest = 20},
+               {.title = "doing", .right = false},
+               {.title = "operation", .right = false, .importance = 2},
+               {"times"},
+               {"total"},
+               {.title = "longest", .importance = 1},
+               {.title = "of fetches", .importance = 3}});
+  std::size_t rows = 0;
+  for (const WaitFinding& wait : f.waits) {
+    if (!all && (++rows > kMostRows || wait.tally.ns < kLeastShown * f.fetch_time)) break;
+    table.add({place_text(wait), escaped(in_words(wait.call)),
+               wait.op.outside() ? std::string("-") : escaped(wait.op.name), human_count(wait.tally.count),
+               human_time(wait.tally.ns), human_time(wait.tally.longest),
+               percent_or_dash(percent_of(wait.tally.ns, f.fetch_time))});
+  }
+  return table.empty() ? std::string() : table.text(terminal);
 }
 
 }  // namespace lotus::analyzer

@@ -4,6 +4,7 @@
 
 #include "answers/report/cells.hpp"
 #include "answers/report/sections.hpp"
+#include "answers/stacks/library_code.hpp"
 #include "text/escape.hpp"
 #include "text/table.hpp"
 #include "text/units.hpp"
@@ -12,20 +13,13 @@
 namespace lotus::analyzer {
 namespace {
 
-// Parts of the paths of code that is a library's: `open` of PIL.Image and of tarfile are told apart by
-// module.
-constexpr std::string_view kLibraries[] = {"-packages/", "/lib/python3.", "<frozen "};
-
-// The name, that of a library's function with its module: `Image.open`.
+// The name, that of a library's function with its module: `open` of PIL.Image and of tarfile are told apart.
 std::string own_name(const Op& op) {
-  const bool of_library =
-      std::any_of(std::begin(kLibraries), std::end(kLibraries),
-                  [&](std::string_view part) { return op.file.find(part) != op.file.npos; });
   const std::string end = "." + op.name;
   const bool named = op.name.find_first_of(".<(") == op.name.npos && op.qualified.ends_with(end);
   const bool is_class =
       !op.name.empty() && op.name[0] >= 'A' && op.name[0] <= 'Z';  // as nearly all are named
-  if (op.role != OpRole::frame || !of_library || !named || is_class) return escaped(op.name);
+  if (op.role != OpRole::frame || !is_library_code(op.file) || !named || is_class) return escaped(op.name);
   const std::string module = op.qualified.substr(0, op.qualified.size() - end.size());
   return escaped(module.substr(module.rfind('.') + 1) + end);
 }

@@ -18,11 +18,27 @@ std::vector<FrameId> FlameBuilder::shown(std::span<const FrameId> stack) const {
   return frames;
 }
 
+// The function that waited is the innermost frame.
+void FlameBuilder::add_waits(const std::string& shown_op, const OpProfile& op, StackNames& names) {
+  for (const auto& [where, tally] : op.waits) {
+    std::vector<FrameId> frames = shown(names.frames_of(where.first));
+    NamedFrame waiting;
+    waiting.name = where.second;
+    waiting.library = "libc.so.6";
+    frames.push_back(frames_.intern(waiting));
+    ops_[shown_op][std::move(frames)] += tally.ns;
+  }
+}
+
 void FlameBuilder::add(const Trace& trace, const Profile& profile) {
   StackNames names(trace.stacks, frames_);
   NamedFrame missing;
   missing.name = kCutOff;
   const FrameId cut_off = frames_.intern(missing);
+  if (time_ == FlameTime::waiting) {
+    for (const auto& [key, op] : profile.ops()) add_waits(std::string(key.shown()), op, names);
+    return;
+  }
   for (const auto& [key, op] : profile.ops()) {
     auto& stacks = ops_[std::string(key.shown())];
     for (const auto& [stack, tally] : op.stacks) {
@@ -43,15 +59,14 @@ std::vector<FlameOp> FlameBuilder::take() {
   std::vector<FlameOp> ops;
   for (auto& [name, stacks] : ops_) {
     FlameOp op{name, {}, 0};
-    for (auto& [frames, cpu_ns] : stacks) {
-      op.cpu_ns += cpu_ns;
-      op.stacks.push_back({frames, cpu_ns});
+    for (auto& [frames, ns] : stacks) {
+      op.ns += ns;
+      op.stacks.push_back({frames, ns});
     }
     if (!op.stacks.empty()) ops.push_back(std::move(op));
   }
   ops_.clear();
-  std::stable_sort(ops.begin(), ops.end(),
-                   [](const FlameOp& a, const FlameOp& b) { return a.cpu_ns > b.cpu_ns; });
+  std::stable_sort(ops.begin(), ops.end(), [](const FlameOp& a, const FlameOp& b) { return a.ns > b.ns; });
   return ops;
 }
 

@@ -14,16 +14,18 @@
 
 namespace lotus::analyzer {
 
-// CPU time of one stack.
+// What is drawn: CPU time as sampled, or each wait of 10 ms and more inside of fetches.
+enum class FlameTime : std::uint8_t { cpu, waiting };
+
 struct FlameStack {
   std::vector<FrameId> frames;  // outermost first
-  double cpu_ns = 0;
+  double ns = 0;
 };
 
 struct FlameOp {
   std::string name;                // operations of the same name are merged; outside of all: kOutsideOps
   std::vector<FlameStack> stacks;  // sorted by frames, each once
-  double cpu_ns = 0;
+  double ns = 0;
 };
 
 // Stands for the native callers that are missing where a stack was cut off.
@@ -33,17 +35,19 @@ inline constexpr std::string_view kCutOff = "(cut off)";
 // them, and frames of liblotus.so if they only pass a call on; `everything` keeps both.
 class FlameBuilder {
  public:
-  explicit FlameBuilder(bool everything) : everything_(everything) {}
+  FlameBuilder(FlameTime time, bool everything) : time_(time), everything_(everything) {}
 
   // `profile` has visited `trace`.
   void add(const Trace& trace, const Profile& profile);
-  // Most CPU time first; the builder is empty afterwards.
+  // Most time first; the builder is empty afterwards.
   std::vector<FlameOp> take();
   const FrameTable& frames() const { return frames_; }
 
  private:
   std::vector<FrameId> shown(std::span<const FrameId> innermost_first) const;
+  void add_waits(const std::string& shown_op, const OpProfile& op, StackNames& names);
 
+  FlameTime time_;
   bool everything_;
   FrameTable frames_;
   std::map<std::string, std::map<std::vector<FrameId>, double>> ops_;
@@ -51,7 +55,7 @@ class FlameBuilder {
 
 using WriteText = std::function<void(std::string_view)>;
 
-// One line a stack: "operation;outermost;…;innermost N", N: CPU time in µs. The input format of
+// One line a stack: "operation;outermost;…;innermost N", N: time in µs. The input format of
 // flamegraph.pl, inferno and others.
 void write_folded(const std::vector<FlameOp>& ops, const FrameTable& frames, const WriteText& write);
 

@@ -55,7 +55,7 @@ nlohmann::ordered_json profile_of(const FlameOp& op, UsedFrames& used) {
     nlohmann::ordered_json frames = nlohmann::ordered_json::array();
     for (const FrameId id : stack.frames) frames.push_back(used.index(id));
     samples.push_back(std::move(frames));
-    const auto ns = static_cast<std::int64_t>(std::llround(stack.cpu_ns));
+    const auto ns = static_cast<std::int64_t>(std::llround(stack.ns));
     weights.push_back(ns);
     end += ns;
   }
@@ -76,7 +76,7 @@ void write_folded(const std::vector<FlameOp>& ops, const FrameTable& frames, con
     for (const auto& stack : op.stacks) {
       std::string line = folded_name(op.name);
       for (const FrameId id : stack.frames) line.append(";").append(name_of(id));
-      write(fmt::format("{} {}\n", line, std::llround(stack.cpu_ns / 1000)));
+      write(fmt::format("{} {}\n", line, std::llround(stack.ns / 1000)));
     }
 }
 

@@ -10,6 +10,8 @@ namespace lotus::analyzer {
 namespace {
 
 constexpr double kDefaultPeriodNs = 1e9 / 199;
+constexpr double kMostNs = 1e12;      // of a sample, more is damage
+constexpr double kMostWaitNs = 1e14;  // of a wait: a day
 
 OpKey key_of(const Op* op) {
   if (op == nullptr) return {};
@@ -46,9 +48,7 @@ OpProfile* Profile::profile_of(const Process& process, const Op* op) {
 }
 
 double Profile::ns_of(const Process& process, const Record& record) const {
-  // More is damage.
   constexpr std::uint64_t kMostPeriods = 1 << 20;
-  constexpr double kMostNs = 1e12;
   const std::uint64_t weight = field<Kind::stack_sample, "weight">(record);
   const std::uint64_t periods = std::clamp<std::uint64_t>(weight, 1, kMostPeriods);
   return std::min(static_cast<double>(periods) * period_of(process), kMostNs);
@@ -69,6 +69,16 @@ void Profile::on_stack_sample(const Process& process, const Record& record, std:
   (cut ? stack.cut : stack.whole).add(ns);
   profile->on_behalf += (flags & kOnBehalf) != 0 ? 1 : 0;
   profile->cut += cut ? 1 : 0;
+}
+
+void Profile::on_off_cpu(const Process& process, const Record& record, std::uint64_t /*ticks*/) {
+  const std::uint64_t op = field<Kind::off_cpu, "op">(record);
+  OpProfile* profile = profile_of(process, op == 0 ? nullptr : process.ops.find(op));
+  const auto hook = process.hooks.find(field<Kind::off_cpu, "hook">(record));
+  if (profile == nullptr || hook == process.hooks.end()) return;
+  const auto ns = static_cast<double>(trace_.clock.duration_ns(field<Kind::off_cpu, "ticks">(record)));
+  if (ns > kMostWaitNs) return;  // damage
+  profile->waits[{field<Kind::off_cpu, "stack">(record), hook->second.name}].add(ns);
 }
 
 void Profile::on_span(const Span& span) {

@@ -2,6 +2,8 @@
 // distinct stacks of each operation, not with the samples.
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -36,9 +38,7 @@ struct OpKey {
 
   bool outside() const { return name.empty(); }
   std::string_view shown() const { return outside() ? kOutsideOps : std::string_view(name); }
-  bool operator<(const OpKey& other) const {
-    return std::tie(role, name, qualified) < std::tie(other.role, other.name, other.qualified);
-  }
+  auto operator<=>(const OpKey&) const = default;
 };
 
 // What a runner that does nothing but call its operations takes itself is less than this share: of the time
@@ -58,17 +58,36 @@ struct StackTally {
   }
 };
 
+// Waits of 10 ms and more in one function of libc.
+struct WaitTally {
+  std::uint64_t count = 0;
+  double ns = 0, longest = 0;
+
+  void add(double wait) {
+    ++count;
+    ns += wait;
+    longest = std::max(longest, wait);
+  }
+  void add(const WaitTally& other) {
+    count += other.count;
+    ns += other.ns;
+    longest = std::max(longest, other.longest);
+  }
+};
+
 struct OpProfile {
   Tally all;
   std::uint64_t on_behalf = 0;  // samples of helping threads, which have no operations of their own
   std::uint64_t cut = 0;        // samples whose stack does not reach up to the operation
   std::unordered_map<std::uint64_t, StackTally> stacks;  // by id
-  std::uint64_t calls = 0;                               // that ended
-  std::uint64_t calls_with_operators = 0;                // of these: PyTorch's operators were counted inside
-  double wall_ns = 0;                                    // of `calls`
-  double wall_with_operators_ns = 0;                     // of `calls_with_operators`
-  EntryPoints entry_points;                              // called by the operation itself, not by nested ones
-  EntryPoints operators;  // PyTorch's operators, in `calls_with_operators` only
+  // By the id of a stack and the function that waited, which is not in the stack.
+  std::map<std::pair<std::uint64_t, std::string>, WaitTally> waits;
+  std::uint64_t calls = 0;                 // that ended
+  std::uint64_t calls_with_operators = 0;  // of these: PyTorch's operators were counted inside
+  double wall_ns = 0;                      // of `calls`
+  double wall_with_operators_ns = 0;       // of `calls_with_operators`
+  EntryPoints entry_points;                // called by the operation itself, not by nested ones
+  EntryPoints operators;                   // PyTorch's operators, in `calls_with_operators` only
 
   // Entry points and operators, the latter scaled to all calls.
   EntryPoints all_entry_points() const;
@@ -92,6 +111,7 @@ class Profile : public Visitor {
 
   bool wants_stacks() const override { return true; }
   void on_stack_sample(const Process& process, const Record& record, std::uint64_t ticks) override;
+  void on_off_cpu(const Process& process, const Record& record, std::uint64_t ticks) override;
   void on_span(const Span& span) override;
   void on_native(const Stream& stream, const Record& record) override;
 

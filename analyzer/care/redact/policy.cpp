@@ -22,6 +22,7 @@ constexpr Row kRows[] = {
     {"op_def", "qualified", Redaction::keep},
     {"op_def", "file", Redaction::path},
     {"loader", "dataset", Redaction::keep},
+    {"loader", "sampler", Redaction::keep},
     {"other_loader", "library", Redaction::keep},
     {"loader_place", "variable", Redaction::keep},
     {"loader_place", "file", Redaction::path},

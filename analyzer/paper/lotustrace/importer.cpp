@@ -109,7 +109,7 @@ void Importer::define_training(Training& training) {
     file_->define<Kind::loader>(
         process.number, at, loader.id, first_known(known_.workers, named.workers, loader.workers),
         kUsualPrefetch, first_known(known_.batch_size, named.batch_size, loader.most_samples),
-        loader.pinned ? 1 : 0, loader.persistent ? 1 : 0, loader.in_order ? 1 : 0, "", -1);
+        loader.pinned ? 1 : 0, loader.persistent ? 1 : 0, loader.in_order ? 1 : 0, "", -1, "");
   for (const auto& epoch : training.plan.epochs) {
     if (epoch.reset == 0) file_->define<Kind::iterator>(process.number, at, epoch.iterator, epoch.loader);
     file_->define<Kind::epoch>(process.number, ticks_of(epoch.first), epoch.iterator, epoch.reset,

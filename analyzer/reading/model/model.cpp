@@ -101,8 +101,9 @@ void Model::samples(const Frame& frame, Body body) {
                      "its records end in bytes that are none");
     at.in = next;
     at.ticks += record.dt;
-    const bool known = record.kind == Kind::stack_sample && trace_.schema.understood(record.kind);
-    if (!known) continue;
+    if (!trace_.schema.understood(record.kind)) continue;
+    if (record.kind == Kind::off_cpu) visitor_.on_off_cpu(process, record, at.ticks);
+    if (record.kind != Kind::stack_sample) continue;
     ++reading_.stack_samples;
     visitor_.on_stack_sample(process, record, at.ticks);
   }

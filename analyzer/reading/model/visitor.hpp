@@ -32,15 +32,17 @@ class Visitor {
   virtual void on_record(const Stream&, const RecordAt&) {}
   virtual void on_definition(const Process&, const Record&, std::uint64_t /*ticks*/) {}
 
-  // Samples of the stack; only called where wants_stacks() is true.
+  // Stacks of samples and of waits; only called where wants_stacks() is true.
   virtual bool wants_stacks() const { return false; }
   // The record is of kind `stack_sample`.
   virtual void on_stack_sample(const Process&, const Record&, std::uint64_t /*ticks*/) {}
+  // Of kind `off_cpu`.
+  virtual void on_off_cpu(const Process&, const Record&, std::uint64_t /*ticks*/) {}
 
   // A span ended. A sample's path is span.stream.sample_path if span.data.has_path.
   virtual void on_span(const Span&) {}
   // A point that describes an instant or the innermost open span, stream.stack.back(). Not called for kinds
-  // that are passed in other ways: in OpenSpan, by on_native() or by on_stack_sample().
+  // that are passed in other ways: in OpenSpan, by on_native(), on_stack_sample() or on_off_cpu().
   virtual void on_point(const Stream&, const Record&, std::uint64_t /*ticks*/) {}
   // A record `native`: the calls of a native entry point inside the innermost open span, stream.stack.back().
   virtual void on_native(const Stream&, const Record&) {}

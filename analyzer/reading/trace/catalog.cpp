@@ -141,6 +141,7 @@ void Catalog::define_loader(Process& process, const Record& record) {
   loader.in_order = field<Kind::loader, "in_order">(record) != 0;
   loader.dataset = field<Kind::loader, "dataset">(record);
   loader.length = field<Kind::loader, "length">(record);
+  loader.sampler = field<Kind::loader, "sampler">(record);
   loader.made = before == process.loaders.end() ? 1 : before->second.made + 1;
   process.loaders[id] = std::move(loader);
 }

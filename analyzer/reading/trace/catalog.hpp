@@ -30,6 +30,7 @@ struct Loader {
   std::uint64_t workers = 0, prefetch = 0, batch_size = 0;
   bool pin_memory = false, persistent = false, in_order = true;
   std::string dataset;
+  std::string sampler;         // or the batch sampler, if that is not PyTorch's; empty: unknown
   std::int64_t length = -1;    // of the dataset; negative: unknown
   std::string variable, file;  // what it was assigned to where it was made, and where that is; empty: unknown
   std::uint64_t line = 0;

@@ -20,6 +20,8 @@ inline nlohmann::ordered_json loader_facts(const Loader& loader) {
           {"library",
            loader.is_other() ? nlohmann::ordered_json(loader.library) : nlohmann::ordered_json(nullptr)},
           {"length", asked ? nlohmann::ordered_json(loader.length) : nlohmann::ordered_json(nullptr)},
+          {"sampler",
+           loader.sampler.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(loader.sampler)},
           {"workers", of_torch(loader.workers)},
           {"prefetch", of_torch(loader.prefetch)},
           {"batch_size", of_torch(loader.batch_size)},

@@ -31,7 +31,7 @@ std::vector<Node> tree_of(const FlameOp& op) {
       path.push_back(tree.size());
       tree.push_back({stack.frames[depth], depth, 0});
     }
-    for (const std::size_t at : path) tree[at].ns += stack.cpu_ns;
+    for (const std::size_t at : path) tree[at].ns += stack.ns;
   }
   return tree;
 }
@@ -50,13 +50,13 @@ Json flames_json(const std::vector<FlameOp>& ops, const FrameTable& frames) {
   for (const FlameOp& op : ops) {
     Json numbers = Json::array();
     for (const Node& node : tree_of(op)) {
-      if (node.ns < kSmallestFlame * op.cpu_ns) continue;  // all below it is smaller still
+      if (node.ns < kSmallestFlame * op.ns) continue;  // all below it is smaller still
       numbers.push_back(node.depth);
       numbers.push_back(id_of(node.frame));
       numbers.push_back(std::llround(node.ns / kNsPerUs));
     }
     json["ops"].push_back(
-        {{"name", op.name}, {"us", std::llround(op.cpu_ns / kNsPerUs)}, {"tree", std::move(numbers)}});
+        {{"name", op.name}, {"us", std::llround(op.ns / kNsPerUs)}, {"tree", std::move(numbers)}});
   }
   return json;
 }

@@ -37,7 +37,7 @@ class Page {
   SampleGallery samples_;
   std::unique_ptr<Profile> profile_;  // of the current trace
   MapBuilder map_;
-  FlameBuilder flames_{false};
+  FlameBuilder flames_{FlameTime::cpu, false};
   nlohmann::ordered_json runs_ = nlohmann::ordered_json::array();
 };
 
