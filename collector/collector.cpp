@@ -18,6 +18,7 @@ constexpr std::uint64_t kLinger = 500 * kMillisecond;
 // How long an autostarted collector waits for disk space; after it, the data stay in the segments.
 constexpr std::uint64_t kPatience = 30 * kSecond;
 constexpr std::size_t kClosedShown = 8;
+constexpr std::uint64_t kStandstill = 2 * kSecond;  // later than that is not for want of a core
 
 }  // namespace
 
@@ -169,7 +170,11 @@ void Collector::wait() {
   if (nothing) pause = options_.mode == Mode::autostart || !told ? kLongestPause : kNothingPause;
   if (log_.shows_progress()) pause = std::min(pause, 500 * kMillisecond);
   const timespec timeout{static_cast<time_t>(pause / kSecond), static_cast<long>(pause % kSecond)};
+  const std::uint64_t before = monotonic_ns();
   ppoll(polled.data(), polled.size(), &timeout, nullptr);
+  // A suspended job, container or machine: its collector is, too.
+  if (monotonic_ns() - before > pause + kStandstill)
+    for (const auto& [id, session] : sessions_) session->note_standstill();
   if ((polled[1].revents & POLLIN) != 0) finder_.forget_notifications();
   directory_changed_ = directory_changed_ || !told || (polled[1].revents & POLLIN) != 0;
 }

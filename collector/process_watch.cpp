@@ -103,4 +103,9 @@ bool ProcessWatch::alive() {
   return !ended_;
 }
 
+bool ProcessWatch::stopped() const {
+  const auto stat = look_at(pid_).stat;
+  return stat && stat->start_time == start_time_ && stat->state == 'T';
+}
+
 }  // namespace lotus::collector

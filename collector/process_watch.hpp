@@ -26,6 +26,8 @@ class ProcessWatch {
   ProcessWatch(std::uint32_t pid, std::uint64_t start_time);
 
   bool alive();
+  // It is stopped by a signal (SIGSTOP, SIGTSTP).
+  bool stopped() const;
   // A descriptor that polls readable when the process has ended; negative where the kernel has none.
   int fd() const { return pidfd_.get(); }
 

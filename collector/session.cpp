@@ -173,6 +173,7 @@ bool Session::visit_process(std::unique_ptr<TracedProcess>& process, std::uint64
     filling.take_most(process->gather(*file_, packer_, now_ns, all));
     done = dead && !process->more_to_unwind();
     process->gather_open(*file_, packer_, now_ns);
+    process->gather_stop(*file_, packer_, now_ns);
     if (done)
       process->gather_end(*file_, packer_, read_clock_pair(identity_.clock_source, identity_.tick_shift));
     if (!file_->write_batch()) {

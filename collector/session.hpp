@@ -45,6 +45,10 @@ class Session {
   // and closes the trace. While the trace cannot be written, tries again each second; `insist`: tries now,
   // and leaves nothing in a ring.
   Filling visit(std::uint64_t now_ns, bool insist = false);
+  // The collector stood still since then.
+  void note_standstill() {
+    for (const auto& process : processes_) process->note_standstill();
+  }
 
   // Names the functions sampled so far, for some milliseconds a call, so that the trace of a program that
   // runs for days, or is killed with its collector, has names. Done seldom, so that it costs a thousandth of

@@ -1,6 +1,7 @@
 #include "traced_process.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "clock.hpp"
 #include "standing_frames.hpp"
@@ -21,6 +22,8 @@ constexpr double kSnapshotShare = 3.0 / 16;  // of the ring; below what collecto
 // Chunks that stay open so long are shown in the file, and again each time that they are twice as old.
 constexpr std::uint64_t kOpenAge = 5 * kSecond;
 constexpr std::uint64_t kLookPause = kSecond;
+
+constexpr std::uint64_t kStatePause = kSecond;
 
 // How long one process may take to have its snapshots unwound before the others are visited again.
 constexpr std::uint64_t kUnwindBudget = 20 * kMillisecond;
@@ -310,6 +313,41 @@ void TracedProcess::gather_open(TraceFile& file, Packer& packer, std::uint64_t n
     if (auto chunk = peek_chunk(*segment_, i)) write_open(file, packer, *std::move(chunk));
     open.due_ns = now_ns + (now_ns - open.since_ns);
   }
+}
+
+// Looked at only while nothing comes: a file of /proc is read for it.
+void TracedProcess::gather_stop(TraceFile& file, Packer& packer, std::uint64_t now_ns) {
+  const SegmentHeader& segment = segment_->header();
+  const std::uint64_t ticks = read_clock_pair(segment.clock_source, segment.tick_shift).ticks;
+  visited_ticks_ = ticks;
+  if (now_ns < next_state_ns_ || dead_) return;
+  next_state_ns_ = now_ns + kStatePause;
+  std::uint64_t heads = 0;
+  for (const std::uint64_t head : seen_heads_) heads += head;
+  const bool silent = heads == std::exchange(heads_before_, heads);
+  if (silent && watch_.stopped()) {
+    if (now_.stopped_since == 0) now_.stopped_since = ticks;
+    now_.stopped_ticks = ticks - now_.stopped_since;
+    return;
+  }
+  if (now_.stopped_since == 0) return;
+  DefinitionBody body;
+  body.bytes.resize(encoded_bound<Kind::stopped>(std::uint64_t{0}, std::uint64_t{0}));
+  const std::uint8_t* end =
+      encode<Kind::stopped>(body.bytes.data(), 0, now_.stopped_since, now_.stopped_ticks);
+  body.bytes.resize(static_cast<std::size_t>(end - body.bytes.data()));
+  body.base_ticks = ticks;
+  body.events = 1;
+  write_definitions(file, packer, body, now_.definitions.position());
+  now_.stopped_since = 0;
+}
+
+void TracedProcess::note_standstill() {
+  if (visited_ticks_ == 0 || now_.stopped_since != 0) return;
+  const SegmentHeader& segment = segment_->header();
+  now_.stopped_since = visited_ticks_;
+  now_.stopped_ticks = read_clock_pair(segment.clock_source, segment.tick_shift).ticks - visited_ticks_;
+  next_state_ns_ = 0;
 }
 
 void TracedProcess::write_open(TraceFile& file, Packer& packer, SalvagedChunk chunk) const {

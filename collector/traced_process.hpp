@@ -45,6 +45,10 @@ class TracedProcess {
   Filling gather(TraceFile& file, Packer& packer, std::uint64_t now_ns, bool all);
   // Adds what threads have recorded that hand on nothing, as where they hang.
   void gather_open(TraceFile& file, Packer& packer, std::uint64_t now_ns);
+  // Adds when the process was stopped by a signal, if it goes on again.
+  void gather_stop(TraceFile& file, Packer& packer, std::uint64_t now_ns);
+  // Nothing ran since the last gather_stop(), not even the collector.
+  void note_standstill();
   // The last gather() left snapshots for the next one, so that other processes do not wait for these; never
   // with `all`.
   bool more_to_unwind() const { return more_to_unwind_; }
@@ -69,6 +73,8 @@ class TracedProcess {
     std::uint32_t damaged = 0;            // unusable records
     std::uint64_t skipped_snapshots = 0;  // because unwinding took too long
     bool announced = false;               // the process frame is written
+    std::uint64_t stopped_since = 0;      // ticks; 0: it is not
+    std::uint64_t stopped_ticks = 0;      // from then until it was seen so last
   };
 
   void announce(TraceFile& file);
@@ -115,6 +121,9 @@ class TracedProcess {
   };
   std::map<std::uint32_t, OpenChunk> open_chunks_;  // by stream
   std::uint64_t next_look_ns_ = 0;                  // at open chunks
+  std::uint64_t next_state_ns_ = 0;                 // look at the process's state
+  std::uint64_t visited_ticks_ = 0;                 // the last gather_stop()
+  std::uint64_t heads_before_ = 0;                  // of the rings, when the state was looked at last
   bool more_to_unwind_ = false;
   bool dead_ = false;
   bool replaced_ = false;  // the process may live on, as another program (exec)

@@ -114,7 +114,7 @@ enum class Shape : std::uint8_t {
   ROW(off_cpu,       56, point, "tid:u op:u stack:u flags:u ticks:u:ticks hook:u")  /* only in frames of type `samples`: \
                                                        a call inside of a fetch that waited 10 ms or more; \
                                                        its time is the end of the wait, `hook` the function */ \
-  /* ---- definitions of processes; next: 91 ---- */                                                \
+  /* ---- definitions of processes; next: 92 ---- */                                                \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
   ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
@@ -147,6 +147,9 @@ enum class Shape : std::uint8_t {
   ROW(timers_refused, 89, definition, "error:u limit:u")  /* threads are not sampled, for want of timers: an errno; the \
                                                        process's limit of pending signals (RLIMIT_SIGPENDING), \
                                                        2^64 - 1 none */                               \
+  ROW(stopped,       91, definition, "since:u:ticks ticks:u:ticks")  /* by the collector: the process was stopped by a \
+                                                       signal when it was looked at, from the first time for so \
+                                                       long; or the collector, too, stood still for so long */ \
   /* ---- definitions of an importer: what another tool said of the run; next: 83 ---- */           \
   ROW(configuration, 80, definition, "name:s ranks:u")  /* of the run; ranks: GPUs or processes that train, 0 \
                                                        not known */                                 \

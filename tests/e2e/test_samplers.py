@@ -14,6 +14,7 @@ def test_time_of_the_sampler(kind, workers, tmp_path, tracers):
     assert outcome.code == 0, outcome.stderr.decode()
     truth = json.loads(outcome.stdout)
     told = trace.report["sampler"]
+    assert trace.report["loaders"][0]["sampler"] == kind.capitalize()
     assert told["calls"] >= truth["batches"]
     assert told["first_s"] == pytest.approx(truth["first"], rel=0.1, abs=0.02)
     assert told["later_s"] == pytest.approx(truth["later"], rel=0.1, abs=0.02)

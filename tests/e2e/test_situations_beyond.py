@@ -4,7 +4,8 @@ import pytest
 import situations
 
 
-@pytest.mark.parametrize("cause, name", [("training", "training_is_the_limit"), ("suspended", "stopped_for_a_while")])
+@pytest.mark.parametrize("cause, name", [("training", "training_is_the_limit"), ("suspended", "stopped_for_a_while"),
+                                         ("suspended", "stopped_in_a_step")])
 def test_no_cause_in_the_loader(cause, name, tracer):
     situations.is_told(tracer, cause, name, "beyond")
 

@@ -24,6 +24,8 @@ void Activity::note_work(const Process& process, bool step, double busy, std::in
 }
 
 bool Activity::witnessed(std::int64_t from, std::int64_t to) const {
+  for (const Stopped& stop : stops_)
+    if (stop.from < to && stop.to >= from) return true;
   std::set<const Process*> witnesses;
   bool computes = false;
   for (const Work& work : long_) {
@@ -58,6 +60,7 @@ std::vector<Standstill> Activity::standstills() const {
 void Activity::clear() {
   last_ = -1;
   beats_.clear();
+  stops_.clear();
   long_.clear();
   usual_.clear();
 }

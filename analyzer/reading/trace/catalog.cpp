@@ -208,6 +208,9 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       target.sampling = {field<Kind::sampling, "hz">(record), field<Kind::sampling, "period_ns">(record),
                          field<Kind::sampling, "source">(record)};
       return;
+    case Kind::stopped:
+      target.stops.push_back({field<Kind::stopped, "since">(record), field<Kind::stopped, "ticks">(record)});
+      return;
     case Kind::timers_refused:
       target.timers_refused = {field<Kind::timers_refused, "error">(record),
                                field<Kind::timers_refused, "limit">(record)};

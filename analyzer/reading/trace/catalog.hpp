@@ -96,6 +96,11 @@ struct Sampling {
   std::uint64_t source = 0;     // a SampleSource
 };
 
+// A time in which a process did not run, as the collector saw it: at least so long.
+struct Stop {
+  std::uint64_t since = 0, ticks = 0;
+};
+
 // Why threads of a process were not sampled: timers were refused.
 struct TimersRefused {
   std::uint64_t error = 0;  // an errno
@@ -149,6 +154,7 @@ struct Process {
   std::optional<WorkerOf> worker_of;
   std::optional<Sampling> sampling;
   std::optional<TimersRefused> timers_refused;
+  std::vector<Stop> stops;
   std::vector<Tried> tried;
   std::optional<RankOf> rank;  // of a worker: that of its training process
 

@@ -47,15 +47,25 @@ os.killpg(int(sys.argv[1]), signal.SIGCONT)
 """
 
 
-def stopped_for_a_while(bad):
-    """Somebody in another session stops the whole program, whose workers are nearly always at work, and lets it go on."""
+def train_stopped(bad, step, **loader):
+    """Somebody in another session stops the whole program, and lets it go on."""
     if bad:
         command = [sys.executable, "-S", "-c", STOPS, str(os.getpgrp())]
         somebody = subprocess.Popen(command, env={}, start_new_session=True)
-    common.train(DataLoader(Computed(), 8, num_workers=4), step=0.005)
+    common.train(DataLoader(**loader), step=step)
     if bad:
         somebody.wait()
 
 
+def stopped_for_a_while(bad):
+    """The workers are nearly always at work."""
+    train_stopped(bad, 0.005, dataset=Computed(), batch_size=8, num_workers=4)
+
+
+def stopped_in_a_step(bad):
+    """The workers rest: training alone is in the middle of something."""
+    train_stopped(bad, 0.15, dataset=Quick(), batch_size=8, num_workers=2)
+
+
 if __name__ == "__main__":
-    common.main(training_is_the_limit, no_batch_is_taken, stopped_for_a_while)
+    common.main(training_is_the_limit, no_batch_is_taken, stopped_for_a_while, stopped_in_a_step)
