@@ -129,7 +129,7 @@ void import_run(const ImportOptions& options, const lotustrace::Run& run, const 
 void import_logs(const ImportOptions& options) {
   Imported facts;
   if (!options.mapping.empty()) facts.mapped = read_mapping(options.mapping);
-  if (!options.counters.empty()) facts.counters = read_counters(options.counters, say);
+  if (!options.counters.empty()) facts.counters = read_counters(options.counters, facts.mapped, say);
   const auto runs = lotustrace::find_runs(options.directories);
   if (runs.size() > 1 && !options.counters.empty())
     throw WrongUsage("--uarch is a table of one run, but there are logs of several; import them one by one");

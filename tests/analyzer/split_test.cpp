@@ -38,7 +38,7 @@ std::string refusal(const std::string& text, bool mapping) {
     if (mapping)
       read_mapping(directory.path() + "/file");
     else
-      read_counters(directory.path() + "/file", [](const std::string&) {});
+      read_counters(directory.path() + "/file", {}, [](const std::string&) {});
   } catch (const Unusable& error) {
     return error.what();
   }
@@ -54,8 +54,9 @@ std::vector<CounterSplit> split_of(const char* table) {
   const TemporaryDirectory directory;
   directory.write("map.json", kMapping);
   directory.write("table", table);
-  return split_counters(read_counters(directory.path() + "/table", [](const std::string&) {}),
-                        read_mapping(directory.path() + "/map.json"), kElapsed);
+  const auto mapped = read_mapping(directory.path() + "/map.json");
+  return split_counters(read_counters(directory.path() + "/table", mapped, [](const std::string&) {}), mapped,
+                        kElapsed);
 }
 
 }  // namespace
@@ -155,11 +156,52 @@ TEST_CASE("counters: separators, units, quotes") {
   directory.write("a",
                   "\xef\xbb\xbf"
                   "Function,CPU Time,Clockticks,L1 Bound\r\n\"f(int, char)\",250ms,\"1,234\",50.0%\r\n");
-  const auto counters = read_counters(directory.path() + "/a", [](const std::string&) {});
+  const auto counters = read_counters(directory.path() + "/a", {}, [](const std::string&) {});
   REQUIRE(counters.size() == 3);
   CHECK(counters[0] == Counter{"f(int, char)", "", "CPU Time", 0.25, false});
   CHECK(counters[1].value == 1234);
   CHECK(counters[2] == Counter{"f(int, char)", "", "L1 Bound", 50, true});
+}
+
+// In the form of the research system's exports of VTune.
+constexpr const char* kVtune =
+    "Source Function / Function / Call Stack\tCPU Time\tClockticks\tCPI Rate\tFront-End Bound\t"
+    "Average CPU Frequency\tModule\tFunction (Full)\tSource File\tStart Address\n"
+    "decode\t2006.758s\t6,671,840,000,000\t0.629\t8.7%\t3.3 GHz\t[Unknown]\tdecode\t[Unknown]\t0\n"
+    "vec<float>::copy\t1.5s\t1,000,000\t2,133.700\t10.0%\t3.4 GHz\t[Unknown]\tvec<float>::copy(char**, "
+    "long)\t"
+    "[Unknown]\t0\n"
+    "func@0x3fd7b0\t200.135s\t639,664,000,000\t0.475\t2.0%\t3.2 "
+    "GHz\t[Unknown]\tfunc@0x3fd7b0\t[Unknown]\t0\n";
+
+TEST_CASE("counters: an export grouped by source function, with frequencies and unknown modules") {
+  const TemporaryDirectory directory;
+  directory.write("table", kVtune);
+  std::vector<std::string> said;
+  const auto say = [&](const std::string& sentence) { said.push_back(sentence); };
+  const auto counters = read_counters(directory.path() + "/table", {}, say);
+  REQUIRE(counters.size() == 9);  // of three functions: CPU time, clockticks, the front end's share
+  CHECK(counters[0] == Counter{"decode", "", "CPU Time", 2006.758, false});
+  CHECK(counters[1].value == 6671840000000);
+  CHECK(counters[2] == Counter{"decode", "", "Front-End Bound", 8.7, true});
+  CHECK(counters[3].function == "vec<float>::copy");
+  REQUIRE(said.size() == 2);
+  CHECK(names(said[0], "'CPI Rate' is left out"));
+  CHECK(names(said[1], "'Average CPU Frequency' is left out"));
+}
+
+TEST_CASE("counters: of two columns of names the one that the mapping knows, and how much it knows") {
+  const TemporaryDirectory directory;
+  directory.write("table", kVtune);
+  std::string said;
+  const auto say = [&](const std::string& sentence) { said += sentence + "\n"; };
+  const std::vector<MappedFunction> full{{"ToTensor", "vec<float>::copy(char**, long)", "libtorch_cpu.so"}};
+  const auto counters = read_counters(directory.path() + "/table", full, say);
+  CHECK(counters[3].function == "vec<float>::copy(char**, long)");
+  CHECK(names(said, "only 0.0 % of 'Clockticks' is in functions that the mapping names"));
+  said.clear();
+  read_counters(directory.path() + "/table", {{"Loader", "decode", "libjpeg.so.9"}}, say);
+  CHECK(said.find("only") == said.npos);
 }
 
 TEST_CASE("counters: what cannot be used is named") {

@@ -44,7 +44,7 @@ std::vector<lotus::fuzz::Bytes> lotus::fuzz::seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const lotus::fuzz::MemoryFile file(lotus::fuzz::Bytes(data, data + std::min(size, kMostBytes)));
   try {
-    const auto counters = read_counters(file.path(), [](const std::string&) {});
+    const auto counters = read_counters(file.path(), {}, [](const std::string&) {});
     lotus::fuzz::promise(!counters.empty(), "a table without numbers is refused");
     lotus::fuzz::check_stored({"", 0, {}, counters});
     split(counters);

@@ -33,6 +33,7 @@ std::string base_name_of(const std::string& path) { return path.substr(path.find
 struct Number {
   double value = 0;
   bool percent = false;
+  bool frequency = false;
 };
 
 // A number, with a unit or without, with or without commas between thousands.
@@ -44,24 +45,33 @@ std::optional<Number> number_of(std::string text) {
   const std::string unit =
       lower(trimmed(std::string(end, static_cast<const char*>(text.data()) + text.size())));
   number.percent = unit == "%";
+  number.frequency = unit == "hz" || unit == "khz" || unit == "mhz" || unit == "ghz";
   if (unit == "ms") number.value /= 1e3;
   if (unit == "us" || unit == "µs") number.value /= 1e6;
-  const bool known =
-      unit.empty() || unit == "%" || unit == "s" || unit == "ms" || unit == "us" || unit == "µs";
+  const bool known = unit.empty() || number.percent || number.frequency || unit == "s" || unit == "ms" ||
+                     unit == "us" || unit == "µs";
   return known ? std::optional(number) : std::nullopt;
 }
 
 class CounterTable {
  public:
-  CounterTable(const std::string& path, std::vector<CsvRow> rows) : path_(path), rows_(std::move(rows)) {
+  CounterTable(const std::string& path, std::vector<CsvRow> rows, const std::vector<MappedFunction>& mapped)
+      : path_(path), rows_(std::move(rows)) {
+    for (const auto& one : mapped) mapped_.insert(one.function);
     if (rows_.empty()) fail(1, "is empty");
     const auto& heading = rows_.front().cells;
+    std::size_t most = 0;
     for (std::size_t i = 0; i < heading.size(); ++i) {
       const std::string name = lower(trimmed(heading[i]));
-      if (!function_ && (name.starts_with("function") || name.starts_with("symbol")))
-        function_ = i;
-      else if (!library_ && (name.starts_with("module") || name.starts_with("library")))
+      const bool names = name.find("function") != name.npos || name.find("symbol") != name.npos;
+      if (names && holds_names(i)) {
+        const std::size_t known = mapped_in(i);
+        if (!function_ || known > most) function_ = i;
+        most = std::max(most, known);
+        names_.insert(i);
+      } else if (!library_ && (name.starts_with("module") || name.starts_with("library"))) {
         library_ = i;
+      }
     }
     if (!function_) fail(rows_.front().line, "the heading has no column 'Function'");
   }
@@ -77,14 +87,15 @@ class CounterTable {
     for (auto& counter : all) counter.percent = shares.contains(counter.name);
     const bool clockticks = std::any_of(all.begin(), all.end(),
                                         [](const Counter& counter) { return is_clockticks(counter.name); });
+    tell_of_unmapped(all, say);
     const auto leave_out = [&](const std::string& name, const char* why) {
       std::erase_if(all, [&](const Counter& counter) { return counter.name == name; });
       say(fmt::format("{}:{}: column '{}' is left out: {}", escaped(path_), rows_.front().line, escaped(name),
                       why));
     };
     for (const auto& name : names_of(all)) {
-      if (is_ratio(name))
-        leave_out(name, "it is a ratio, which cannot be split over operations");
+      if (is_ratio(name) || frequencies_.contains(name))
+        leave_out(name, "it is a ratio or an average, which cannot be split over operations");
       else if (shares.contains(name) && !clockticks)
         leave_out(name, "it is in percent of clockticks, and the table has no column 'Clockticks'");
     }
@@ -99,20 +110,63 @@ class CounterTable {
         escaped(path_), line, what));
   }
 
-  void add_row(const CsvRow& row, std::vector<Counter>& all) const {
+  template <class Each>
+  void each_cell(std::size_t column, Each each) const {
+    for (std::size_t row = 1; row < rows_.size(); ++row)
+      if (column < rows_[row].cells.size()) each(trimmed(rows_[row].cells[column]));
+  }
+
+  // Else it is a counter, as of calls of functions.
+  bool holds_names(std::size_t column) const {
+    bool numbers = false, names = false;
+    each_cell(column, [&](const std::string& text) { (number_of(text) ? numbers : names) = true; });
+    return names || !numbers;
+  }
+
+  std::size_t mapped_in(std::size_t column) const {
+    std::size_t known = 0;
+    each_cell(column, [&](const std::string& text) { known += mapped_.contains(text) ? 1 : 0; });
+    return known;
+  }
+
+  // By clockticks, else by CPU time, else by the first column.
+  void tell_of_unmapped(const std::vector<Counter>& all,
+                        const std::function<void(const std::string&)>& say) const {
+    constexpr double kLittle = 0.5;
+    if (mapped_.empty()) return;
+    std::string by = all.front().name;
+    for (const auto& counter : all)
+      if (is_cpu_time(counter.name) && !is_clockticks(by))
+        by = counter.name;
+      else if (is_clockticks(counter.name))
+        by = counter.name;
+    double sum = 0, known = 0;
+    for (const auto& counter : all) {
+      if (counter.name != by) continue;
+      sum += counter.value;
+      known += mapped_.contains(counter.function) ? counter.value : 0;
+    }
+    if (sum > 0 && known < kLittle * sum)
+      say(fmt::format("{}: only {:.1f} % of '{}' is in functions that the mapping names", escaped(path_),
+                      100 * known / sum, escaped(by)));
+  }
+
+  void add_row(const CsvRow& row, std::vector<Counter>& all) {
     const auto& heading = rows_.front().cells;
     if (row.cells.size() != heading.size())
       fail(row.line, fmt::format("has {} columns, the heading {}", row.cells.size(), heading.size()));
     const std::string function = trimmed(row.cells[*function_]);
     if (function.empty()) fail(row.line, "names no function");
-    const std::string library = library_ ? base_name_of(trimmed(row.cells[*library_])) : "";
+    std::string library = library_ ? base_name_of(trimmed(row.cells[*library_])) : "";
+    if (library == "[Unknown]") library.clear();
     for (std::size_t i = 0; i < heading.size(); ++i) {
       const std::string text = trimmed(row.cells[i]);
-      if (i == *function_ || (library_ && i == *library_) || text.empty() || is_text(i)) continue;
+      if (names_.contains(i) || (library_ && i == *library_) || text.empty() || is_text(i)) continue;
       const auto number = number_of(text);
       if (!number || !(number->value >= 0) || std::isinf(number->value))
         fail(row.line,
              fmt::format("'{}' in column '{}' is no number from 0 on", escaped(text), escaped(heading[i])));
+      if (number->frequency) frequencies_.insert(trimmed(heading[i]));
       const bool percent = number->percent || heading[i].find('%') != std::string::npos;
       all.push_back({function, library, trimmed(heading[i]), number->value, percent});
     }
@@ -128,7 +182,8 @@ class CounterTable {
   static bool is_ratio(const std::string& name) {
     std::istringstream words(lower(name));
     for (std::string word; words >> word;)
-      if (word == "cpi" || word == "ipc" || word == "rate" || word == "ratio") return true;
+      if (word == "average" || word == "cpi" || word == "ipc" || word == "rate" || word == "ratio")
+        return true;
     return false;
   }
 
@@ -145,6 +200,8 @@ class CounterTable {
   const std::string& path_;
   std::vector<CsvRow> rows_;
   std::optional<std::size_t> function_, library_;
+  std::set<std::size_t> names_;  // columns of functions' names
+  std::set<std::string> mapped_, frequencies_;
 };
 
 }  // namespace
@@ -160,9 +217,9 @@ bool is_cpu_time(const std::string& name) {
   return low.starts_with("cpu time") || low.starts_with("cpu_time");
 }
 
-std::vector<Counter> read_counters(const std::string& path,
+std::vector<Counter> read_counters(const std::string& path, const std::vector<MappedFunction>& mapped,
                                    const std::function<void(const std::string&)>& say) {
-  return CounterTable(path, parse_csv(read_text(path, "a profiler's table"))).counters(say);
+  return CounterTable(path, parse_csv(read_text(path, "a profiler's table")), mapped).counters(say);
 }
 
 }  // namespace lotus::analyzer

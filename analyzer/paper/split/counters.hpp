@@ -10,12 +10,15 @@
 namespace lotus::analyzer {
 
 // Reads a table with a heading, separated by commas, tabs or semicolons, as VTune and uProf export it.
-// Columns by their heading: the first that begins with "function" or "symbol"; optional "module" or
-// "library"; all others are counters. A counter whose heading or values hold "%" is a share of the function's
-// clockticks. CPU time is taken in seconds (values may say s, ms or us). Empty cells are left out. Columns
-// that cannot be split over operations are left out too, and `say` gets a sentence for each: ratios (CPI, a
-// rate), and shares if the table has no clockticks. Throws Unusable, naming file and line.
-std::vector<Counter> read_counters(const std::string& path,
+// Columns by their heading: one that speaks of functions or symbols and holds names, of several ("Source
+// Function / Function / Call Stack", "Function (Full)") the one with most functions of `mapped`, the first of
+// equals; optional "module" or "library", where "[Unknown]" is none; all others are counters. A counter whose
+// heading or values hold "%" is a share of the function's clockticks. CPU time is taken in seconds (values
+// may say s, ms or us). Empty cells are left out. Columns that cannot be split over operations are left out
+// too, and `say` gets a sentence for each: ratios (CPI, a rate), averages (a frequency), and shares if the
+// table has no clockticks; and one if `mapped` knows little of what the table holds. Throws Unusable, naming
+// file and line.
+std::vector<Counter> read_counters(const std::string& path, const std::vector<MappedFunction>& mapped,
                                    const std::function<void(const std::string&)>& say);
 
 // Whether a counter of this name counts clockticks, or seconds of CPU time.
