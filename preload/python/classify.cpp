@@ -8,6 +8,7 @@
 #include "python/frame_handlers.hpp"
 #include "python/known_calls.hpp"
 #include "python/objects.hpp"
+#include "python/state_lock.hpp"
 
 namespace lotus {
 namespace {
@@ -275,6 +276,7 @@ CodeInfo* describe_code(py::Object* code) { return describe_with(code, nullptr);
 
 void release_code_info(void* extra) {
   if (extra == nullptr || info_in(extra) == nullptr) return;
+  const StateLock lock;
   auto* cell = static_cast<Cell*>(extra);
   cell->next = free_cells;
   free_cells = cell;
