@@ -2,6 +2,7 @@
 
 #include "python/interpreter.hpp"
 #include "python/state_lock.hpp"
+#include "record/process.hpp"
 
 namespace lotus::py {
 
@@ -14,6 +15,16 @@ Object* held(Object* object) {
   return object;
 }
 
+// An object's own lock, which who waits for it may hold already, without being there: the interpreter stops
+// its threads for a fork, not one that is about to wake up with a lock in its hand. So a forked child may
+// find locks held for ever. The program's child meets those of the program's objects by itself; of others, as
+// the dictionary of modules, nothing is asked then.
+bool is_held_for_ever(const Object* object) {
+  constexpr std::size_t kLock = 10;  // PyObject.ob_mutex
+  const char* const lock = reinterpret_cast<const char*>(object) + kLock;
+  return process.generation != 0 && __atomic_load_n(lock, __ATOMIC_RELAXED) != 0;
+}
+
 // As PyDict_GetItem(): no errors.
 Object* found_or_none(int result, Object* object) {
   if (result < 0) api.PyErr_Clear();
@@ -21,12 +32,14 @@ Object* found_or_none(int result, Object* object) {
 }
 
 Object* dict_item(Object* dictionary, Object* key) {
+  if (is_held_for_ever(dictionary)) return nullptr;
   Object* found = nullptr;
   const int result = shared_api.PyDict_GetItemRef(dictionary, key, &found);
   return found_or_none(result, found);
 }
 
 Object* dict_item_by_text(Object* dictionary, const char* key) {
+  if (is_held_for_ever(dictionary)) return nullptr;
   Object* found = nullptr;
   const int result = shared_api.PyDict_GetItemStringRef(dictionary, key, &found);
   return found_or_none(result, found);
