@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 OLDEST, NEWEST = (3, 9), (3, 15)  # versions that Lotus supports
+FREE_THREADED = 3, 13  # … of builds that can run threads at once
 
 
 def asked(path):
@@ -46,6 +47,13 @@ def all_builds():
 def found():
     """{(major, minor, patch): path} of ordinary builds."""
     return {numbers: path for (numbers, flags), path in all_builds().items() if not flags}
+
+
+def free_threaded(wanted=True):
+    """{"3.13t": path} of the free-threaded builds that Lotus supports; `wanted` false: that it does not."""
+    builds = {**supported("t"), **supported("td")}
+    version_of = "{}.{}".format(*FREE_THREADED)
+    return {name: path for name, path in builds.items() if (name.rstrip("td") == version_of) == wanted}
 
 
 def supported(flags=""):

@@ -1,7 +1,7 @@
 """Threads that each train on a loader of their own, over one dataset, and count what they call.
 
-Meanwhile, as asked for, another thread collects garbage, functions are made at run time and thrown away, and
-threads fork. The counts are printed at the end.
+Meanwhile, as asked for, another thread collects garbage or puts new lists and runners in place of those in use,
+functions are made at run time and thrown away, and threads fork. The counts are printed at the end.
 """
 import argparse
 import collections
@@ -131,12 +131,24 @@ def collect(ends):
         gc.collect()
 
 
+def change(shared, ends):
+    transforms = tuple(shared.transform.transforms)
+    while not ends.wait(0.0001):
+        shared.transform.transforms = list(transforms)
+        shared.transform = Compose(list(transforms))
+        for number in range(20):
+            shared.__dict__[f"more{number}"] = None
+        for number in range(20):
+            del shared.__dict__[f"more{number}"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--seconds", type=float, help="instead of epochs")
     parser.add_argument("--collect", action="store_true")
+    parser.add_argument("--change", action="store_true")
     parser.add_argument("--make", action="store_true")
     parser.add_argument("--fork", type=int, default=0, help="each thread, once in so many epochs", metavar="EPOCHS")
     options = parser.parse_args()
@@ -145,16 +157,16 @@ def main():
     deadline = time.monotonic() + options.seconds if options.seconds else None
     threads = [threading.Thread(target=train, args=(shared, options, deadline, total, number))
                for number in range(options.threads)]
-    collector = threading.Thread(target=collect, args=(ends,))
-    if options.collect:
-        collector.start()
-    for thread in threads:
+    others = [threading.Thread(target=collect, args=(ends,))] if options.collect else []
+    if options.change:
+        others.append(threading.Thread(target=change, args=(shared, ends)))
+    for thread in others + threads:
         thread.start()
     for thread in threads:
         thread.join()
     ends.set()
-    if options.collect:
-        collector.join()
+    for thread in others:
+        thread.join()
     assert len(total) == options.threads
     print(json.dumps({"calls": sum(total, collections.Counter()), "gil": getattr(sys, "_is_gil_enabled", lambda: True)()}))
 
