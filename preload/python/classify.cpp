@@ -48,7 +48,8 @@ const Role* find_role_of_copy(py::Object* code, std::string_view function) {
 }
 
 // CodeInfos are of one size and come and go with their code objects: a free list over a fixed arena.
-constexpr std::size_t kMaxInfos = 16 * 1024;
+// Free-threaded CPython 3.13 frees no code object that was made while there are threads.
+constexpr std::size_t kMaxInfos = 64 * 1024;
 union Cell {
   Cell* next;
   alignas(CodeInfo) unsigned char bytes[sizeof(CodeInfo)];

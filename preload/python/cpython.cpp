@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "python/free_threading.hpp"
 #include "python/interpreter.hpp"
 #include "system/hot.hpp"
 
@@ -114,8 +113,7 @@ const char* resolve() {
 #define LOTUS_PY_D(name) complete = find(api.name, #name) && complete;
   LOTUS_PY_DATA(LOTUS_PY_D)
 #undef LOTUS_PY_D
-  if (!complete || (shared && !use_shared_objects()))
-    return "this interpreter hides functions that tracing needs";
+  if (!complete) return "this interpreter hides functions that tracing needs";
   free_threaded = shared;
   header_more = shared ? kHeaderMoreOfFreeThreaded : 0;
   auto* const type = static_cast<Type*>(api.PyList_Type);

@@ -280,6 +280,8 @@ bool has_role(py::Object* code) {
 }
 
 const char* install_evaluator(std::span<const Role> roles) {
+  if (py::free_threaded && !py::use_shared_objects())
+    return "this interpreter hides functions that tracing needs";
   if (!intern_names()) return "out of memory";
   py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();
   evaluate_next = py::api._PyInterpreterState_GetEvalFrameFunc(interpreter);

@@ -49,6 +49,13 @@ def found():
     return {numbers: path for (numbers, flags), path in all_builds().items() if not flags}
 
 
+def traced():
+    """{"3.11.7": path} of all builds that Lotus supports, but for debug ones, in order."""
+    builds = sorted(item for item in all_builds().items() if OLDEST <= item[0][0][:2] <= NEWEST)
+    return {".".join(map(str, numbers)) + flags: path for (numbers, flags), path in builds
+            if not flags or (flags == "t" and numbers[:2] == FREE_THREADED)}
+
+
 def free_threaded(wanted=True):
     """{"3.13t": path} of the free-threaded builds that Lotus supports; `wanted` false: that it does not."""
     builds = {**supported("t"), **supported("td")}
