@@ -23,7 +23,8 @@ struct PythonFrames {
   std::int16_t name, file, line_table, first_line, instructions;
   std::int16_t text;        // of a string of ASCII: its first character, …
   std::int16_t other_text;  // … of another string
-  std::int16_t header_more;  // bytes by which the header of each object is longer, free-threaded; all above count them in
+  // Bytes by which each object's header is longer than elsewhere, free-threaded. All above count them in.
+  std::int16_t header_more;
 };
 static_assert(sizeof(PythonFrames) == 48);
 

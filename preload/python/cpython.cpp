@@ -58,7 +58,8 @@ const Layout* layout_of_build(const Layout& of_version) {
 
 // Thread id, flags and lock of an object, and its second count of references, where a count is elsewhere.
 constexpr std::ptrdiff_t kHeaderMoreOfFreeThreaded = 16;
-constexpr int kOnlyFreeThreadedMinor = 13;  // later ones keep slots of frames and the code of threads otherwise
+// Later ones keep a frame's variables, and the code that each thread runs, in other ways.
+constexpr int kOnlyFreeThreadedMinor = 13;
 
 const char* refusal_of_free_threaded(int minor) {
   static constinit char text[64] = "";

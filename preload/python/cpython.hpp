@@ -2,8 +2,8 @@
 // have no function. No Python header is included and nothing of libpython is linked: one library
 // serves every interpreter from 3.9 to 3.15, shared or static.
 //
-// Rules for callers: hold the GIL, and the state lock (state_lock.hpp) where threads run at once; call nothing
-// here while a Python exception is pending.
+// Rules for callers: hold the GIL, and the state lock (state_lock.hpp) where threads run at once; call
+// nothing here while a Python exception is pending.
 #pragma once
 
 #include <cstddef>

@@ -96,8 +96,8 @@ void set_extra(py::Object* code, void* extra) {
                                               void* extra) {
   if (process.off) return evaluate_next(state, frame, 0);
   const CodeInfo* const info = info_in(extra);
-  const bool plain = extra == kPlain || (info != nullptr && info->role == nullptr && !info->of_dataset &&
-                                         info->looks == 0);
+  const bool plain =
+      extra == kPlain || (info != nullptr && info->role == nullptr && !info->of_dataset && info->looks == 0);
   if (plain && python_thread.context == nullptr) return evaluate_next(state, frame, 0);
   const StateLock lock;
   return evaluate_with_care(state, frame, code, extra_of(code));

@@ -34,8 +34,7 @@ bool take_free() {
 // False: not woken in all this time.
 bool sleep() {
   const timespec patience{0, kPatienceNs};
-  const long result =
-      syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, kAwaited, &patience, nullptr, 0);
+  const long result = syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, kAwaited, &patience, nullptr, 0);
   return result == 0 || errno != ETIMEDOUT;
 }
 
