@@ -13,6 +13,7 @@
 #include "python/code_names.hpp"
 #include "python/evaluator.hpp"
 #include "python/frame_handlers.hpp"
+#include "python/free_threading.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
 #include "record/setting.hpp"

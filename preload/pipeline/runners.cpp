@@ -6,6 +6,7 @@
 #include "pipeline/items.hpp"
 #include "pipeline/native_callables.hpp"
 #include "python/evaluator.hpp"
+#include "python/free_threading.hpp"
 #include "python/objects.hpp"
 
 namespace lotus {

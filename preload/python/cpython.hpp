@@ -178,13 +178,6 @@ struct List {  // PyListObject
 inline const List* list_of(const Object* object) {
   return reinterpret_cast<const List*>(reinterpret_cast<const char*>(object) + header_more);
 }
-// list[index] of a list, borrowed; nullptr: there is none.
-Object* item_of_shared(Object* list, Ssize index);
-inline Object* item_of(Object* list, Ssize index) {
-  if (free_threaded) [[unlikely]]
-    return item_of_shared(list, index);
-  return index < list_of(list)->size ? list_of(list)->items[index] : nullptr;
-}
 
 // Python 3.11 inlines a `container[index]` whose __getitem__ is a Python function into the caller, past the
 // frame evaluator (the only such case; from 3.12 it checks). It does so only for functions whose version fits

@@ -1,12 +1,10 @@
 #include "python/free_threading.hpp"
 
-#include "python/interpreter.hpp"
+#include "python/shared_api.hpp"
 #include "python/state_lock.hpp"
 #include "record/process.hpp"
 
 namespace lotus::py {
-
-constinit SharedApi shared_api{};
 
 namespace {
 
@@ -52,11 +50,7 @@ Object* look_up(Type* type, Object* name) { return held(shared_api._PyType_Looku
 }  // namespace
 
 bool use_shared_objects() {
-  bool complete = true;
-#define LOTUS_PY_F(result, name, parameters) complete = find(shared_api.name, #name) && complete;
-  LOTUS_PY_SHARED_FUNCTIONS(LOTUS_PY_F)
-#undef LOTUS_PY_F
-  if (!complete) return false;
+  if (!find_shared_api()) return false;
   api.Py_DecRef = give_back_later;
   api.PyDict_GetItem = dict_item;
   api.PyDict_GetItemString = dict_item_by_text;

@@ -9,29 +9,6 @@
 
 namespace lotus::py {
 
-// F(result, name, parameters)
-// clang-format off
-#define LOTUS_PY_SHARED_FUNCTIONS(F)                                                               \
-  F(void*, PyEval_SaveThread, ())                                                                  \
-  F(void, PyEval_RestoreThread, (void*))                                                           \
-  F(int, Py_IsFinalizing, ())                                                                      \
-  F(void, Py_DecRef, (Object*))                                                                    \
-  F(void*, PyMem_Malloc, (std::size_t))                                                            \
-  F(Object*, PyList_GetItemRef, (Object*, Ssize))                                                  \
-  F(Object*, PyList_AsTuple, (Object*))                                                            \
-  F(int, PyDict_GetItemRef, (Object*, Object*, Object**))                                          \
-  F(int, PyDict_GetItemStringRef, (Object*, const char*, Object**))                                \
-  F(Object*, PyDict_Values, (Object*))                                                             \
-  F(Object*, _PyType_LookupRef, (Type*, Object*))
-// clang-format on
-
-struct SharedApi {
-#define LOTUS_PY_F(result, name, parameters) result(*name) parameters;
-  LOTUS_PY_SHARED_FUNCTIONS(LOTUS_PY_F)
-#undef LOTUS_PY_F
-};
-extern SharedApi shared_api;
-
 // Replaces the functions of `api`, which is complete. False: this interpreter lacks some that are needed.
 bool use_shared_objects();
 
@@ -39,8 +16,13 @@ bool use_shared_objects();
 // memory.
 Object* copy_of_items(Object* container);
 
-// list[index], borrowed; nullptr: there is none.
+// list[index] of a list, borrowed; nullptr: there is none.
 Object* item_of_shared(Object* list, Ssize index);
+inline Object* item_of(Object* list, Ssize index) {
+  if (free_threaded) [[unlikely]]
+    return item_of_shared(list, index);
+  return index < list_of(list)->size ? list_of(list)->items[index] : nullptr;
+}
 
 // Stores a code object's extra value, in a thread that holds the state lock while others read it without. The
 // function of CPython's moves the array of these values in memory. False: out of memory.

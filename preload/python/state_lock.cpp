@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "python/free_threading.hpp"
+#include "python/shared_api.hpp"
 #include "record/process.hpp"
 #include "system/log.hpp"
 
