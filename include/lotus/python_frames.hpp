@@ -23,6 +23,8 @@ struct PythonFrames {
   std::int16_t name, file, line_table, first_line, instructions;
   std::int16_t text;        // of a string of ASCII: its first character, …
   std::int16_t other_text;  // … of another string
+  // Bytes by which each object's header is longer than elsewhere, free-threaded. All above count them in.
+  std::int16_t header_more;
 };
 static_assert(sizeof(PythonFrames) == 48);
 
@@ -61,7 +63,8 @@ class PythonFrameWalk {
   static constexpr std::uint8_t kEvaluators = 3;
   static constexpr unsigned kMostSkipped = 64;
   static constexpr std::size_t kMostTable = 8192;  // bytes of a table of line numbers
-  static constexpr std::size_t kLengthOffset = 16, kBytesOffset = 32, kTextState = 32;
+  // Of objects with the ordinary header.
+  static constexpr std::int64_t kType = 8, kLength = 16, kBytes = 32, kTextState = 32;
 
   static std::uint64_t at(std::uint64_t object, std::int64_t offset) {
     return object + static_cast<std::uint64_t>(offset);
@@ -73,12 +76,13 @@ class PythonFrameWalk {
   bool word(std::uint64_t object, std::int64_t offset, std::uint64_t& out) {
     return value(object, offset, out);
   }
+  std::int64_t behind_header(std::int64_t offset) const { return offset + layout_.header_more; }
 
   bool describe(std::uint64_t frame, NamedPythonFrame& out) {
     std::uint64_t code = 0, type = 0, name = 0, file = 0;
     if (!word(frame, layout_.code, code)) return false;
     code &= layout_.pointer_mask;
-    if (!word(code, 8, type) || type != layout_.code_type) return false;
+    if (!word(code, behind_header(kType), type) || type != layout_.code_type) return false;
     if (!word(code, layout_.name, name) || !word(code, layout_.file, file)) return false;
     if (!text(name, out.name, sizeof out.name) || !text(file, out.file, sizeof out.file)) return false;
     out.line = line(frame, code);
@@ -89,7 +93,8 @@ class PythonFrameWalk {
   bool text(std::uint64_t string, char* out, std::size_t room) {
     std::uint64_t length = 0;
     std::uint32_t state = 0;
-    if (!word(string, kLengthOffset, length) || !value(string, kTextState, state)) return false;
+    if (!word(string, behind_header(kLength), length) || !value(string, behind_header(kTextState), state))
+      return false;
     const std::uint32_t width = state >> 2 & 7;
     const bool compact = (state >> 5 & 1) != 0, ascii = (state >> 6 & 1) != 0;
     if (!compact || (width != 1 && width != 2 && width != 4)) return false;
@@ -136,9 +141,9 @@ class PythonFrameWalk {
     std::uint64_t table = 0, length = 0;
     std::int32_t first = 0;
     if (!value(code, layout_.first_line, first) || !word(code, layout_.line_table, table)) return 0;
-    if (!word(table, kLengthOffset, length) || length > kMostTable) return 0;
+    if (!word(table, behind_header(kLength), length) || length > kMostTable) return 0;
     std::uint8_t bytes[kMostTable];
-    if (!memory_.read(at(table, kBytesOffset), bytes, length)) return 0;
+    if (!memory_.read(at(table, behind_header(kBytes)), bytes, length)) return 0;
     std::int64_t offset = 0;  // of the instruction, in bytes
     if (layout_.minor >= 11) {
       std::uint64_t instruction = 0;

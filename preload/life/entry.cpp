@@ -25,6 +25,7 @@
 #include "python/evaluator.hpp"
 #include "python/interpreter.hpp"
 #include "python/python_thread.hpp"
+#include "python/state_lock.hpp"
 #include "record/process.hpp"
 #include "sampling/sampler.hpp"
 #include "system/clock.hpp"
@@ -74,6 +75,7 @@ bool imports_torch(py::Object* arguments) {
 }
 
 void in_forked_child() {
+  forget_state_lock();
   become_child();
   note_process_start();
   forget_code_names();
@@ -97,12 +99,12 @@ using RegisterAtFork = int (*)(void (*)(), void (*)(), void (*)(), void*);
 
 // At the import of torch, before its first line runs: Dynamo must find our evaluator, not we Dynamo's.
 void attach() {
-  attached = true;
   read_config();
   if (config.off) return;
   const auto at_fork = reinterpret_cast<RegisterAtFork>(global_symbol("__register_atfork"));
   const bool is_glibc = at_fork != nullptr && find_thread_functions();
   const char* problem = is_glibc ? py::resolve() : "the C library is not glibc";
+  const StateLock lock;
   if (problem == nullptr) {
     choose_clock();
     problem = install_evaluator(role_table());
@@ -125,6 +127,7 @@ void attach() {
 int audit(const char* event, py::Object* arguments, void*) {
   if (event[0] == 'c') watch_audit_hooks(event);
   if (attached || std::strcmp(event, "import") != 0 || !imports_torch(arguments)) return 0;
+  if (__atomic_exchange_n(&attached, true, __ATOMIC_ACQ_REL)) return 0;  // another thread imports it, too
   const int saved = errno;
   attach();
   remove_audit_hook();

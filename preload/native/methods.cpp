@@ -7,6 +7,7 @@
 #include "native/locks.hpp"
 #include "python/method_table.hpp"
 #include "python/objects.hpp"
+#include "python/state_lock.hpp"
 #include "system/files.hpp"
 #include "system/loaded.hpp"
 
@@ -112,7 +113,8 @@ void* meet_type(const ReplacedMethod& method, const MethodArguments& arguments) 
   py::Type* type = py::type_of(static_cast<py::Object*>(result));
   std::string_view name = py::type_name(type);
   if (const auto dot = name.rfind('.'); dot != std::string_view::npos) name.remove_prefix(dot + 1);
-  if (name != kRows[row].type) return result;
+  const StateLock lock;
+  if (name != kRows[row].type || methods_hooked[row]) return result;
   methods_hooked[row] = true;
   hook_methods(reinterpret_cast<py::Object*>(type), kRows[row].type, kRows[row].methods);
   return result;

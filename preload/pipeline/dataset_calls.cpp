@@ -47,14 +47,14 @@ py::Object* function_of(py::Object* attribute) {
 void watch_class(const py::Type* type) {
   py::Object* const attributes = py::dictionary_of(type);
   if (attributes == nullptr) return;
-  py::Ssize at = 0;
-  py::Object *name = nullptr, *value = nullptr;
-  for (int i = 0; i < kMostFunctions && py::api.PyDict_Next(attributes, &at, &name, &value) != 0; ++i) {
+  int looked_at = 0;
+  visit_items(attributes, [&looked_at](py::Object* value) {
     py::Object* const function = function_of(value);
     py::Object* const code = function != nullptr ? py::api.PyFunction_GetCode(function) : nullptr;
-    if (code == nullptr || is_of_torch(code)) continue;
-    if (CodeInfo* info = info_of(code)) info->of_dataset = true;
-  }
+    CodeInfo* const info = code != nullptr && !is_of_torch(code) ? info_of(code) : nullptr;
+    if (info != nullptr) info->of_dataset = true;
+    return ++looked_at == kMostFunctions;
+  });
 }
 
 void watch_type_of(py::Object* dataset) {

@@ -1,13 +1,18 @@
 // Containers of callables.
 #pragma once
 
-#include "python/cpython.hpp"
+#include "python/free_threading.hpp"
+#include "python/objects.hpp"
 
 namespace lotus {
 
 // Visits the container's callables: a list, a tuple or a dict's values. `visit` returns true to stop.
 template <class Visit>
 bool visit_items(py::Object* items, Visit&& visit) {
+  const bool changes = py::free_threaded && !py::is_a(items, py::kTuple);  // by what other threads do
+  const Owned copy(changes ? py::copy_of_items(items) : nullptr);
+  if (changes && !copy) return false;
+  if (copy) items = copy.get();
   if (py::is_a(items, py::kDict)) {
     py::Ssize at = 0;
     py::Object* key = nullptr;

@@ -2,7 +2,8 @@
 // what it called before.
 //
 // To find that out, a dozen Python objects are looked at, and as many functions of CPython run, all of them
-// out of the caches by then (see known_calls.hpp): 2 µs. Here it is one line. The GIL guards the table.
+// out of the caches by then (see known_calls.hpp): 2 µs. Here it is one line. The GIL, or the state lock,
+// guards the table.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include "pipeline/operation_names.hpp"
 #include "python/method_table.hpp"
 #include "python/objects.hpp"
+#include "python/state_lock.hpp"
 #include "record/recorder.hpp"
 
 namespace lotus {
@@ -40,16 +41,23 @@ py::Object* called_by_runner(const MethodDef* definition) {
   return found;
 }
 
+void* run_unlocked(const ReplacedMethod& method, const MethodArguments& arguments) {
+  const WithoutStateLock program_runs;
+  return method.run(arguments);
+}
+
 void* run_item(const ReplacedMethod& method, const MethodArguments& arguments) {
-  py::Object* callable = python_thread.context == nullptr ? nullptr : called_by_runner(method.definition);
-  if (callable == nullptr) return method.run(arguments);
+  if (python_thread.context == nullptr) return method.run(arguments);
+  const StateLock lock;
+  py::Object* callable = called_by_runner(method.definition);
+  if (callable == nullptr) return run_unlocked(method, arguments);
   const Span span = enter<Kind::op>(definition_of_native(callable, method.definition, OpRole::transform));
   mark_entry(span, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   void* result = nullptr;
   {
     OperationContext context(nullptr);  // Python that it calls back is part of it
     const ContextScope scope(context);
-    result = method.run(arguments);
+    result = run_unlocked(method, arguments);
   }
   leave(span, result != nullptr ? Kind::leave : Kind::leave_error);
   return result;

@@ -13,6 +13,7 @@
 #include "python/code_names.hpp"
 #include "python/evaluator.hpp"
 #include "python/frame_handlers.hpp"
+#include "python/free_threading.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
 #include "record/setting.hpp"
@@ -154,8 +155,9 @@ Kind how_iterator_left(py::Object* result, const py::Object* iterator) {
 
 std::uint64_t length_of(py::Object* batch) {
   // The only one of several outputs, as DALI's.
-  if (py::is_a(batch, py::kList) && py::list_of(batch)->size == 1) batch = py::list_of(batch)->items[0];
-  return batch_length(batch);
+  py::Object* const only =
+      py::is_a(batch, py::kList) && py::list_of(batch)->size == 1 ? py::item_of(batch, 0) : nullptr;
+  return batch_length(only != nullptr ? only : batch);
 }
 
 // An iterator that takes its first batch while it is being made hands it out later.

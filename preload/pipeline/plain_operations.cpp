@@ -41,7 +41,9 @@ int count_threads() {
   return count;
 }
 
+// Free-threaded: what other threads begin meanwhile is not known.
 bool is_alone() {
+  if (py::free_threaded) return false;
   const int threads = count_threads();
   return threads == 1 || (process.worker && threads <= kMostThreads && batches_in_feeder == 0);
 }

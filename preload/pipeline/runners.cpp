@@ -6,6 +6,7 @@
 #include "pipeline/items.hpp"
 #include "pipeline/native_callables.hpp"
 #include "python/evaluator.hpp"
+#include "python/free_threading.hpp"
 #include "python/objects.hpp"
 
 namespace lotus {
@@ -189,8 +190,7 @@ py::Object* callables_of_forward(Call& call, py::Object* self) {
 
 py::Object* expected_item(const ItemsContext& context) {
   if (!py::is_a(context.items, py::kList)) return nullptr;
-  const py::List* list = py::list_of(context.items);
-  return context.next_item < list->size ? list->items[context.next_item] : nullptr;
+  return py::item_of(context.items, context.next_item);
 }
 
 py::Object* match_item(ItemsContext& context, const Call& call, py::Object* first) {

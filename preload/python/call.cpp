@@ -7,6 +7,11 @@ namespace lotus {
 
 LOTUS_HOT constinit py::Evaluator evaluate_next = nullptr;
 
+py::Object* evaluate_unlocked(py::ThreadState* state, py::Frame* frame, int throwing) {
+  const WithoutStateLock program_runs;
+  return evaluate_next(state, frame, throwing);
+}
+
 py::Object* local_variable(const Call& call, int index) {
   py::Object* value = index < 0 ? nullptr : py::local_of(call.frame, index);
   if (value == nullptr || !py::is_exactly(value, py::api.PyCell_Type)) return value;

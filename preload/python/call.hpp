@@ -6,12 +6,21 @@
 
 #include "python/code_info.hpp"
 #include "python/cpython.hpp"
+#include "python/state_lock.hpp"
 #include "system/hot.hpp"
 
 namespace lotus {
 
 // CPython's own evaluator.
 LOTUS_DIRECT extern constinit py::Evaluator evaluate_next;
+
+// Evaluates a frame of the program's, and lets go of the state lock meanwhile.
+py::Object* evaluate_unlocked(py::ThreadState* state, py::Frame* frame, int throwing);
+inline py::Object* evaluate_program(py::ThreadState* state, py::Frame* frame, int throwing) {
+  if (holds_state_lock()) [[unlikely]]
+    return evaluate_unlocked(state, frame, throwing);
+  return evaluate_next(state, frame, throwing);
+}
 
 struct Call {
   py::ThreadState* state;
@@ -23,7 +32,7 @@ struct Call {
 
   // Evaluates the frame. nullptr: it raised, and a Python exception is pending. Locals must be read before:
   // from 3.12 the frame is gone afterwards.
-  py::Object* run() const { return evaluate_next(state, frame, throwing); }
+  py::Object* run() const { return evaluate_program(state, frame, throwing); }
 };
 
 // The local variable at an index, out of its cell if it is in one; nullptr for index -1 or while unbound.

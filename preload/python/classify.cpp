@@ -8,6 +8,7 @@
 #include "python/frame_handlers.hpp"
 #include "python/known_calls.hpp"
 #include "python/objects.hpp"
+#include "python/state_lock.hpp"
 
 namespace lotus {
 namespace {
@@ -47,7 +48,8 @@ const Role* find_role_of_copy(py::Object* code, std::string_view function) {
 }
 
 // CodeInfos are of one size and come and go with their code objects: a free list over a fixed arena.
-constexpr std::size_t kMaxInfos = 16 * 1024;
+// Free-threaded CPython 3.13 frees no code object that was made while there are threads.
+constexpr std::size_t kMaxInfos = 64 * 1024;
 union Cell {
   Cell* next;
   alignas(CodeInfo) unsigned char bytes[sizeof(CodeInfo)];
@@ -275,6 +277,7 @@ CodeInfo* describe_code(py::Object* code) { return describe_with(code, nullptr);
 
 void release_code_info(void* extra) {
   if (extra == nullptr || info_in(extra) == nullptr) return;
+  const StateLock lock;
   auto* cell = static_cast<Cell*>(extra);
   cell->next = free_cells;
   free_cells = cell;

@@ -1,5 +1,6 @@
 #include "python/cpython.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -10,6 +11,8 @@ namespace lotus::py {
 
 LOTUS_HOT constinit Api api{};
 LOTUS_HOT constinit const Layout* layout = nullptr;
+LOTUS_HOT constinit bool free_threaded = false;
+LOTUS_HOT constinit std::ptrdiff_t header_more = 0;
 
 namespace {
 
@@ -40,16 +43,29 @@ const Layout* layout_of(const char* version) {
 }
 
 // A debug build lays objects out as others do. Its frames take more of the C stack, and 3.12 and 3.13 allow
-// less nesting in it.
-constinit Layout debug_layout{};
+// less nesting in it. A free-threaded one has objects with a longer header; frames are no objects.
+constinit Layout layout_of_this_build{};
 constexpr std::uintptr_t kHookedStackOfDebug = 128 * 1024;
 
-const Layout* layout_of_build(const Layout* of_version) {
-  const bool counts_calls = of_version->minor == 12 || of_version->minor == 13;
-  if (!counts_calls || api.PySys_GetObject("gettotalrefcount") == nullptr) return of_version;
-  debug_layout = *of_version;
-  debug_layout.hooked_stack = kHookedStackOfDebug;
-  return &debug_layout;
+const Layout* layout_of_build(const Layout& of_version) {
+  const bool counts_calls = of_version.minor == 12 || of_version.minor == 13;
+  const bool less_stack = counts_calls && api.PySys_GetObject("gettotalrefcount") != nullptr;
+  layout_of_this_build = of_version;
+  layout_of_this_build.code_extra += header_more;
+  if (less_stack) layout_of_this_build.hooked_stack = kHookedStackOfDebug;
+  return &layout_of_this_build;
+}
+
+// Thread id, flags and lock of an object, and its second count of references, where a count is elsewhere.
+constexpr std::ptrdiff_t kHeaderMoreOfFreeThreaded = 16;
+// Later ones keep a frame's variables, and the code that each thread runs, in other ways.
+constexpr int kOnlyFreeThreadedMinor = 13;
+
+const char* refusal_of_free_threaded(int minor) {
+  static constinit char text[64] = "";
+  if (minor == kOnlyFreeThreadedMinor) return nullptr;
+  std::snprintf(text, sizeof text, "free-threaded Python 3.%d is not supported", minor);
+  return text;
 }
 
 constexpr std::uint32_t kFirstVersion = 0xf0000000;  // CPython counts up from 1
@@ -73,11 +89,11 @@ void keep_visible(Object* function) {
 void set_local(Frame* frame, int index, Object* value) {
   auto* slot =
       reinterpret_cast<std::uintptr_t*>(reinterpret_cast<char*>(frame) + layout->frame_locals) + index;
-  const auto count = [value] { return *reinterpret_cast<const volatile std::uint32_t*>(value); };
-  const std::uint32_t before = count();
-  api.Py_IncRef(value);
-  const bool immortal = count() == before;
   const std::uintptr_t owned_elsewhere = ~layout->pointer_mask & 1;
+  const auto count = [value] { return *reinterpret_cast<const volatile std::uint32_t*>(value); };
+  const std::uint32_t before = owned_elsewhere != 0 ? count() : 0;
+  api.Py_IncRef(value);
+  const bool immortal = owned_elsewhere != 0 && count() == before;
   const std::uintptr_t old = *slot;
   *slot = reinterpret_cast<std::uintptr_t>(value) | (immortal ? owned_elsewhere : 0);
   if ((old & owned_elsewhere) == 0) api.Py_DecRef(reinterpret_cast<Object*>(old & layout->pointer_mask));
@@ -88,7 +104,8 @@ const char* resolve() {
   const char* version = api.Py_GetVersion();
   const Layout* found = layout_of(version);
   if (found == nullptr) return "Python is not one of 3.9 to 3.15";
-  if (std::strstr(version, "free-threading") != nullptr) return "free-threaded Python is not supported";
+  const bool shared = std::strstr(version, "free-threading") != nullptr;
+  if (const char* refusal = shared ? refusal_of_free_threaded(found->minor) : nullptr) return refusal;
   bool complete = true;
 #define LOTUS_PY_F(result, name, other, parameters) \
   complete = find_either(api.name, #name, other) && complete;
@@ -98,10 +115,12 @@ const char* resolve() {
   LOTUS_PY_DATA(LOTUS_PY_D)
 #undef LOTUS_PY_D
   if (!complete) return "this interpreter hides functions that tracing needs";
+  free_threaded = shared;
+  header_more = shared ? kHeaderMoreOfFreeThreaded : 0;
   auto* const type = static_cast<Type*>(api.PyList_Type);
   if (type_flags(type) != api.PyType_GetFlags(type))
     return "this interpreter's types are laid out differently";
-  layout = layout_of_build(found);
+  layout = layout_of_build(*found);
   return nullptr;
 }
 

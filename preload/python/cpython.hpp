@@ -2,7 +2,8 @@
 // have no function. No Python header is included and nothing of libpython is linked: one library
 // serves every interpreter from 3.9 to 3.15, shared or static.
 //
-// Rules for callers: hold the GIL; call nothing here while a Python exception is pending.
+// Rules for callers: hold the GIL, and the state lock (state_lock.hpp) where threads run at once; call
+// nothing here while a Python exception is pending.
 #pragma once
 
 #include <cstddef>
@@ -114,15 +115,25 @@ struct Layout {
 LOTUS_DIRECT extern Api api;
 LOTUS_DIRECT extern const Layout* layout;  // nullptr until resolve() succeeded
 
+// The interpreter runs threads at once (or can: Python's own lock may be switched on in it).
+LOTUS_DIRECT extern bool free_threaded;
+// Bytes by which an object's header is longer there: all that lies in an object comes as much later.
+LOTUS_DIRECT extern std::ptrdiff_t header_more;
+
 // Finds every function and the layout of the running interpreter. Returns nullptr, or the one-line
 // reason why this interpreter cannot be traced.
 const char* resolve();
 
 // ---- Objects (borrowed references throughout) ----
 
-inline Type* type_of(const Object* object) { return reinterpret_cast<Type* const*>(object)[1]; }
+// The 8 bytes at a place in an object, counted as in an interpreter with the GIL.
+template <class Word>
+inline const Word& word_of(const void* object, std::ptrdiff_t place) {
+  return reinterpret_cast<const Word*>(static_cast<const char*>(object) + header_more)[place];
+}
+inline Type* type_of(const Object* object) { return word_of<Type*>(object, 1); }
 // `module.Name` of a static type, `Name` of one made by a class statement.
-inline const char* type_name(const Type* type) { return reinterpret_cast<const char* const*>(type)[3]; }
+inline const char* type_name(const Type* type) { return word_of<const char*>(type, 3); }
 inline bool is_exactly(const Object* object, const void* type) { return type_of(object) == type; }
 inline bool is_none(const Object* object) { return object == api._Py_NoneStruct; }
 
@@ -137,7 +148,7 @@ enum TypeFlag : unsigned long {
   kType = 1ul << 31,
 };
 // As PyType_GetFlags() gives them, without the call: tp_flags stands there from 3.9 to 3.15.
-inline unsigned long type_flags(const Type* type) { return reinterpret_cast<const unsigned long*>(type)[21]; }
+inline unsigned long type_flags(const Type* type) { return word_of<unsigned long>(type, 21); }
 inline bool is_a(const Object* object, TypeFlag flag) { return (type_flags(type_of(object)) & flag) != 0; }
 
 // tp_version_tag, at the same place from 3.9 to 3.15: another one once the type or a base of it has changed.
@@ -145,7 +156,7 @@ inline bool is_a(const Object* object, TypeFlag flag) { return (type_flags(type_
 inline std::uint32_t type_version(const Type* type) {
   constexpr unsigned long kValidVersion = 1ul << 19;
   const bool valid = layout->minor > 9 || (type_flags(type) & kValidVersion) != 0;
-  return valid ? reinterpret_cast<const std::uint32_t*>(type)[96] : 0;
+  return valid ? word_of<std::uint32_t>(type, 96) : 0;
 }
 
 // The attributes of a class that a class statement made, by name: tp_dict, at the same place from 3.9
@@ -153,7 +164,7 @@ inline std::uint32_t type_version(const Type* type) {
 inline Object* dictionary_of(const Type* type) {
   constexpr unsigned long kHeapType = 1ul << 9;
   if ((type_flags(type) & kHeapType) == 0) return nullptr;
-  Object* const dictionary = reinterpret_cast<Object* const*>(type)[33];
+  Object* const dictionary = word_of<Object*>(type, 33);
   return dictionary != nullptr && is_a(dictionary, kDict) ? dictionary : nullptr;
 }
 
@@ -164,7 +175,9 @@ struct List {  // PyListObject
   Ssize size;
   Object** items;
 };
-inline const List* list_of(const Object* object) { return reinterpret_cast<const List*>(object); }
+inline const List* list_of(const Object* object) {
+  return reinterpret_cast<const List*>(reinterpret_cast<const char*>(object) + header_more);
+}
 
 // Python 3.11 inlines a `container[index]` whose __getitem__ is a Python function into the caller, past the
 // frame evaluator (the only such case; from 3.12 it checks). It does so only for functions whose version fits
@@ -180,14 +193,15 @@ inline Object* code_of(const Frame* frame) {
 }
 // The value at `index` of a code object's extra array, as PyUnstable_Code_GetExtra gives it, without the
 // call.
+struct Extra {  // _PyCodeObjectExtra
+  Ssize size;
+  void* values[1];
+};
 inline void* extra_of(const Object* code, Ssize index) {
-  struct Extra {
-    Ssize size;
-    void* values[1];
-  };
-  const auto* extra =
-      *reinterpret_cast<Extra* const*>(reinterpret_cast<const char*>(code) + layout->code_extra);
-  return extra == nullptr || extra->size <= index ? nullptr : extra->values[index];
+  const auto at = reinterpret_cast<Extra* const*>(reinterpret_cast<const char*>(code) + layout->code_extra);
+  const Extra* const extra = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+  return extra == nullptr || extra->size <= index ? nullptr
+                                                  : __atomic_load_n(&extra->values[index], __ATOMIC_ACQUIRE);
 }
 // A local by its index in co_varnames; nullptr while unbound (or moved to a cell, up to 3.10).
 inline Object* local_of(const Frame* frame, int index) {

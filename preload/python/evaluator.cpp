@@ -5,10 +5,12 @@
 #include "python/code_names.hpp"
 #include "python/context.hpp"
 #include "python/frame_handlers.hpp"
+#include "python/free_threading.hpp"
 #include "python/known_calls.hpp"
 #include "python/objects.hpp"
 #include "python/python_calls.hpp"
 #include "python/shown_frames.hpp"
+#include "python/state_lock.hpp"
 #include "python/unhooked_call.hpp"
 #include "system/hot.hpp"
 #include "system/thread_stack.hpp"
@@ -35,6 +37,10 @@ void* extra_of(py::Object* code) {
 }
 
 void set_extra(py::Object* code, void* extra) {
+  if (py::free_threaded && extras == Extras::direct) {
+    py::publish_extra(code, extra_index, extra);
+    return;
+  }
   if (py::api.PyUnstable_Code_SetExtra(code, extra_index, extra) != 0) {
     py::api.PyErr_Clear();
     return;
@@ -60,9 +66,9 @@ void set_extra(py::Object* code, void* extra) {
   ++python_thread.looks;
   // With an exception pending (a finalizer at an odd moment) nothing may be looked up.
   if (process.off || python_thread.unbalanced || py::api.PyErr_Occurred() != nullptr)
-    return evaluate_next(state, frame, 0);
+    return evaluate_program(state, frame, 0);
   const Context* context = context_around(__builtin_frame_address(0));
-  if (python_thread.unbalanced) return evaluate_next(state, frame, 0);
+  if (python_thread.unbalanced) return evaluate_program(state, frame, 0);
   if (extra == nullptr) {
     extra = classify(code);
     set_extra(code, extra);
@@ -84,7 +90,24 @@ void set_extra(py::Object* code, void* extra) {
   return in_pipeline(call);
 }
 
+// Where threads run at once. What is known of the code may be read without the lock as long as the code is
+// being called.
+[[gnu::noinline]] py::Object* evaluate_locked(py::ThreadState* state, py::Frame* frame, py::Object* code,
+                                              void* extra) {
+  if (process.off) return evaluate_next(state, frame, 0);
+  const CodeInfo* const info = info_in(extra);
+  const bool plain =
+      extra == kPlain || (info != nullptr && info->role == nullptr && !info->of_dataset && info->looks == 0);
+  if (plain && python_thread.context == nullptr) return evaluate_next(state, frame, 0);
+  const StateLock lock;
+  return evaluate_with_care(state, frame, code, extra_of(code));
+}
+
+// `kShared`: threads run at once.
+template <bool kShared>
 py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
+
+py::Evaluator own_evaluator() { return py::free_threaded ? evaluate<true> : evaluate<false>; }
 
 // From 3.11 a Python call takes no C stack, unless there is a frame evaluator; 3.12 also counts such calls
 // and allows 1,500. A recursion that goes deep gets CPython's own evaluator back until it returns, so that it
@@ -96,22 +119,24 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
     const std::uintptr_t own = most != 0 ? stack_below(address) / 4 : 0;  // the rest is for C code
     const std::uintptr_t allowed = own < most ? own : most;
     python_thread.stack_floor = most != 0 && address > allowed ? address - allowed : 0;
-    return evaluate(state, frame, throwing);
+    return own_evaluator()(state, frame, throwing);
   }
   return evaluate_unhooked(state, frame, throwing);
 }
 
+template <bool kShared>
 inline py::Object* evaluate_known(py::ThreadState* state, py::Frame* frame, int throwing, py::Object* code,
                                   void* extra) {
   if ((extra == kPlain && python_thread.context == nullptr) || throwing != 0) [[likely]]
     return evaluate_next(state, frame, throwing);
-  return evaluate_with_care(state, frame, code, extra);
+  return kShared ? evaluate_locked(state, frame, code, extra) : evaluate_with_care(state, frame, code, extra);
 }
 
 // As long as it is not known where extra values are.
+template <bool kShared>
 [[gnu::noinline]] py::Object* evaluate_through_api(py::ThreadState* state, py::Frame* frame, int throwing) {
   py::Object* code = py::code_of(frame);
-  return evaluate_known(state, frame, throwing, code, extra_of(code));
+  return evaluate_known<kShared>(state, frame, throwing, code, extra_of(code));
 }
 
 // Whether what is known of calls below `context` holds; a context that other code left without telling is
@@ -131,22 +156,39 @@ inline py::Object* evaluate_other(py::ThreadState* state, py::Frame* frame, Know
 }
 
 // A call inside the pipeline that is not known at once.
+template <bool kShared>
 [[gnu::noinline]] py::Object* evaluate_met(py::ThreadState* state, py::Frame* frame, py::Object* code) {
   if (const KnownCall known = known_calls.find(code); known.plays_no_role_in(*python_thread.context))
     return evaluate_other(state, frame, known);
-  return evaluate_with_care(state, frame, code, extra_of(code));
+  return kShared ? evaluate_locked(state, frame, code, nullptr)
+                 : evaluate_with_care(state, frame, code, extra_of(code));
 }
 
 // A frame that may be an operation.
+template <bool kShared>
 [[gnu::noinline]] py::Object* evaluate_called(py::ThreadState* state, py::Frame* frame, py::Object* code) {
   Context& context = *python_thread.context;
-  if (const KnownOperation* known = find_known(code, frame, context))
+  if constexpr (kShared) {
+    const StateLock lock;
+    if (const KnownOperation* known = find_known(code, frame, context))
+      return run_known(state, frame, *known, context);
+  } else if (const KnownOperation* known = find_known(code, frame, context)) {
     return run_known(state, frame, *known, context);
-  return evaluate_met(state, frame, code);
+  }
+  return evaluate_met<kShared>(state, frame, code);
+}
+
+// What we asked Python for made it call a function of the program's.
+[[gnu::noinline]] py::Object* evaluate_meanwhile(py::ThreadState* state, py::Frame* frame, int throwing) {
+  const WithoutStateLock program_runs;
+  return evaluate<true>(state, frame, throwing);
 }
 
 // All that a plain call costs. Whatever it calls takes its place, so that it saves no registers.
+template <bool kShared>
 py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
+  if (kShared && holds_state_lock()) [[unlikely]]
+    return evaluate_meanwhile(state, frame, throwing);
   if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < python_thread.stack_floor) [[unlikely]]
     return evaluate_deep(state, frame, throwing);
   py::Object* code = py::code_of(frame);
@@ -155,13 +197,22 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
     ++python_thread.calls_inside;
     if (const KnownCall known = known_calls.find_at_once(code); known.plays_no_role_in(*context)) [[likely]]
       return evaluate_other(state, frame, known);
-    return calls_operations(*context) ? evaluate_called(state, frame, code)
-                                      : evaluate_met(state, frame, code);
+    return calls_operations(*context) ? evaluate_called<kShared>(state, frame, code)
+                                      : evaluate_met<kShared>(state, frame, code);
   }
   ++python_thread.calls_outside;
   if (extras != Extras::direct) [[unlikely]]
-    return evaluate_through_api(state, frame, throwing);
-  return evaluate_known(state, frame, throwing, code, py::extra_of(code, extra_index));
+    return evaluate_through_api<kShared>(state, frame, throwing);
+  return evaluate_known<kShared>(state, frame, throwing, code, py::extra_of(code, extra_index));
+}
+
+// Whether extra values are where they are thought to be.
+bool reads_extras() {
+  constexpr int kWholeFile = 257;  // Py_file_input
+  const Owned code(py::api.Py_CompileString("0", "<lotus>", kWholeFile));
+  if (code) set_extra(code.get(), kPlain);
+  py::api.PyErr_Clear();
+  return extras == Extras::direct;
 }
 
 py::Evaluator evaluator_of(py::InterpreterState* interpreter) {
@@ -172,12 +223,12 @@ py::Evaluator evaluator_of(py::InterpreterState* interpreter) {
 
 void use_evaluator(bool ours) {
   py::api._PyInterpreterState_SetEvalFrameFunc(py::api.PyInterpreterState_Get(),
-                                               ours ? evaluate : evaluate_next);
+                                               ours ? own_evaluator() : evaluate_next);
 }
 
 py::Object* evaluate_unhooked(py::ThreadState* state, py::Frame* frame, int throwing) {
   py::InterpreterState* const interpreter = py::api.PyInterpreterState_Get();
-  if (evaluator_of(interpreter) != evaluate) return evaluate_next(state, frame, throwing);
+  if (evaluator_of(interpreter) != own_evaluator()) return evaluate_next(state, frame, throwing);
   use_evaluator(false);
   UnhookedCall call{&call, state, frame, interpreter};
   const std::uint32_t generation = process.generation;
@@ -197,7 +248,7 @@ void take_evaluator_back() {
   python_thread.unhooked = nullptr;
   // By the interpreter that is known: the thread that forked may be without the GIL.
   if (evaluator_of(call->interpreter) == evaluate_next)
-    py::api._PyInterpreterState_SetEvalFrameFunc(call->interpreter, evaluate);
+    py::api._PyInterpreterState_SetEvalFrameFunc(call->interpreter, own_evaluator());
 }
 
 CodeInfo* info_of(py::Object* code) {
@@ -229,6 +280,8 @@ bool has_role(py::Object* code) {
 }
 
 const char* install_evaluator(std::span<const Role> roles) {
+  if (py::free_threaded && !py::use_shared_objects())
+    return "this interpreter hides functions that tracing needs";
   if (!intern_names()) return "out of memory";
   py::InterpreterState* interpreter = py::api.PyInterpreterState_Get();
   evaluate_next = py::api._PyInterpreterState_GetEvalFrameFunc(interpreter);
@@ -236,6 +289,7 @@ const char* install_evaluator(std::span<const Role> roles) {
     return "another tool has replaced Python's frame evaluator already";
   extra_index = py::api.PyUnstable_Eval_RequestCodeExtraIndex(release_code_info);
   if (extra_index < 0) return "no free slot for data on code objects";
+  if (py::free_threaded && !reads_extras()) return "this interpreter's code objects are laid out differently";
   use_roles(roles);
   use_evaluator(true);
   return nullptr;

@@ -3,8 +3,9 @@
 //
 // A sample's pixels drive everything else out of the caches, so each line of memory that a call reads is
 // fetched anew for each sample. Here eight functions share a line, and the table is no larger than it has to
-// be; their CodeInfos, and what hangs on their code objects, have lines of their own. The GIL guards the
-// table.
+// be; their CodeInfos, and what hangs on their code objects, have lines of their own. The GIL, or the state
+// lock, guards the table; it is read without: an entry is one word, which names its code.
+// A code object is there while it is called, so that what is known of it is true or not there yet.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +35,18 @@ class KnownCall {
 class KnownCalls {
  public:
   KnownCall find(const py::Object* code) const {
-    std::size_t at = place(code);
-    while (entries_[at] != 0 && entries_[at] >> kValueBits != key(code)) at = next(at);
-    return KnownCall(entries_[at]);
+    const std::size_t mask = load(mask_);
+    std::size_t at = hash(key(code)) & mask;
+    // The table may be changing: not longer than it is.
+    for (std::size_t looked = 0; looked <= mask; ++looked, at = (at + 1) & mask) {
+      const std::uint64_t entry = load(entries_[at]);
+      if (entry == 0 || entry >> kValueBits == key(code)) return KnownCall(entry);
+    }
+    return KnownCall(0);
   }
   // The same if it stands in its first place, as nearly all do.
   KnownCall find_at_once(const py::Object* code) const {
-    const std::uint64_t entry = entries_[place(code)];
+    const std::uint64_t entry = load(entries_[hash(key(code)) & load(mask_)]);
     return KnownCall(entry >> kValueBits == key(code) ? entry : 0);
   }
 
@@ -56,9 +62,9 @@ class KnownCalls {
   // a page that is written to is copied.
   void clear() {
     for (std::size_t i = 0; i <= mask_; ++i)
-      if (entries_[i] != 0) entries_[i] = 0;
+      if (entries_[i] != 0) store(entries_[i], 0);
     count_ = 0;
-    mask_ = kLeast - 1;
+    store(mask_, kLeast - 1);
   }
 
  private:
@@ -83,14 +89,16 @@ class KnownCalls {
   }
   static std::uint64_t key(const py::Object* code) { return reinterpret_cast<std::uintptr_t>(code) >> 4; }
   static std::size_t hash(std::uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 32; }
-  std::size_t place(const py::Object* code) const { return hash(key(code)) & mask_; }
-  std::size_t next(std::size_t at) const { return (at + 1) & mask_; }
+  static std::uint64_t load(const std::uint64_t& word) { return __atomic_load_n(&word, __ATOMIC_RELAXED); }
+  static void store(std::uint64_t& word, std::uint64_t value) {
+    __atomic_store_n(&word, value, __ATOMIC_RELAXED);
+  }
 
   void insert(std::uint64_t entry) {
     std::size_t at = hash(entry >> kValueBits) & mask_;
-    while (entries_[at] != 0 && entries_[at] >> kValueBits != entry >> kValueBits) at = next(at);
+    while (entries_[at] != 0 && entries_[at] >> kValueBits != entry >> kValueBits) at = (at + 1) & mask_;
     count_ += entries_[at] == 0 ? 1 : 0;
-    entries_[at] = entry;
+    store(entries_[at], entry);
   }
 
   // Twice as large; where it is as large as it gets, it begins anew.
@@ -99,7 +107,7 @@ class KnownCalls {
     if (size == kMost) return clear();
     for (std::size_t i = 0; i < size; ++i) outgrown_[i] = entries_[i];
     clear();
-    mask_ = 2 * size - 1;
+    store(mask_, 2 * size - 1);
     for (std::size_t i = 0; i < size; ++i)
       if (outgrown_[i] != 0) insert(outgrown_[i]);
   }

@@ -60,8 +60,8 @@ bool store(Method* target, Method value) {
 MethodDef* method_of(py::Object* callable) {
   // PyCFunctionObject: m_ml behind the object header. PyMethodDescrObject: d_method behind PyDescr_COMMON
   // (type, name, qualname).
-  if (py::is_exactly(callable, py::api.PyCFunction_Type)) return reinterpret_cast<MethodDef**>(callable)[2];
-  if (py::is_exactly(callable, py::api.PyMethodDescr_Type)) return reinterpret_cast<MethodDef**>(callable)[5];
+  if (py::is_exactly(callable, py::api.PyCFunction_Type)) return py::word_of<MethodDef*>(callable, 2);
+  if (py::is_exactly(callable, py::api.PyMethodDescr_Type)) return py::word_of<MethodDef*>(callable, 5);
   return nullptr;
 }
 

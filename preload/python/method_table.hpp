@@ -5,7 +5,7 @@
 // each replaced one has a trampoline of its own. The calling conventions (METH_O, METH_VARARGS, METH_FASTCALL
 // …) take at most six pointer-sized arguments, all in registers: one type serves all.
 //
-// Rules for callers: hold the GIL.
+// Rules for callers: hold the GIL, or the state lock.
 #pragma once
 
 #include <cstdint>

@@ -25,6 +25,7 @@ struct alignas(64) PythonThread {
   bool unbalanced{};              // see mark_unbalanced()
   bool in_sample{};               // a sample is being made, …
   bool path_known{};              // … and its file is known
+  std::uint8_t locks{};           // how often this thread holds the state lock
 };
 static_assert(sizeof(PythonThread) == 64);
 extern constinit thread_local PythonThread python_thread;

@@ -38,13 +38,17 @@ PythonFrames frames_of_version(const py::ThreadState* state) {
   frames.pointer_mask = py::layout->pointer_mask;
   frames.code = static_cast<std::int16_t>(py::layout->frame_code);
   frames.instruction = places->instruction;
-  frames.name = places->name;
-  frames.file = places->file;
-  frames.line_table = places->line_table;
-  frames.first_line = places->first_line;
+  const auto behind_header = [](std::int16_t offset) {
+    return static_cast<std::int16_t>(offset + py::header_more);
+  };
+  frames.header_more = behind_header(0);
+  frames.name = behind_header(places->name);
+  frames.file = behind_header(places->file);
+  frames.line_table = behind_header(places->line_table);
+  frames.first_line = behind_header(places->first_line);
   frames.instructions = static_cast<std::int16_t>(py::layout->code_extra + 8);
-  frames.text = places->text;
-  frames.other_text = places->other_text;
+  frames.text = behind_header(places->text);
+  frames.other_text = behind_header(places->other_text);
   if (!describe_chain(state, frames)) frames.minor = 0;
   return frames;
 }

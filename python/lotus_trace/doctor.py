@@ -14,7 +14,8 @@ import tempfile
 from . import places, traces
 
 OLDEST_GLIBC = 2, 17
-PYTHONS = (3, 9), (3, 14)
+PYTHONS = (3, 9), (3, 15)
+FREE_THREADED = 3, 13
 SEGMENT_MIB = 3  # of shared memory, each process
 LEAST_MIB = 16
 SIGNALS_A_THREAD = 8  # pending ones, of the limit: so many are left to the program for each timer
@@ -47,8 +48,8 @@ def check_python():
     name = f"{platform.python_implementation()} {platform.python_version()} ({sys.executable})"
     if platform.python_implementation() != "CPython" or not PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
         return BAD, f"{name}: traced are CPython 3.9 to 3.15; run `lotus doctor` by the Python that trains"
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return BAD, f"{name} is a free-threaded build: take one with the GIL"
+    if sysconfig.get_config_var("Py_GIL_DISABLED") and sys.version_info[:2] != FREE_THREADED:
+        return BAD, f"{name} is a free-threaded build: of those 3.13 is traced; take it, or one with the GIL"
     return FINE, name
 
 

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 OLDEST, NEWEST = (3, 9), (3, 15)  # versions that Lotus supports
+FREE_THREADED = 3, 13  # … of builds that can run threads at once
 
 
 def asked(path):
@@ -46,6 +47,20 @@ def all_builds():
 def found():
     """{(major, minor, patch): path} of ordinary builds."""
     return {numbers: path for (numbers, flags), path in all_builds().items() if not flags}
+
+
+def traced():
+    """{"3.11.7": path} of all builds that Lotus supports, but for debug ones, in order."""
+    builds = sorted(item for item in all_builds().items() if OLDEST <= item[0][0][:2] <= NEWEST)
+    return {".".join(map(str, numbers)) + flags: path for (numbers, flags), path in builds
+            if not flags or (flags == "t" and numbers[:2] == FREE_THREADED)}
+
+
+def free_threaded(wanted=True):
+    """{"3.13t": path} of the free-threaded builds that Lotus supports; `wanted` false: that it does not."""
+    builds = {**supported("t"), **supported("td")}
+    version_of = "{}.{}".format(*FREE_THREADED)
+    return {name: path for name, path in builds.items() if (name.rstrip("td") == version_of) == wanted}
 
 
 def supported(flags=""):
