@@ -111,8 +111,9 @@ enum class Shape : std::uint8_t {
                                                        not known); from the loop to here: worker_init_fn, iter() */ \
   ROW(stack_sample,  40, point, "tid:u op:u stack:u flags:u weight:u:periods")  /* only in frames of type `samples`; \
                                                        see snapshot.hpp */                           \
-  /* ---- definitions of processes; next: 91 ---- */                                                \
+  /* ---- definitions of processes; next: 92 ---- */                                                \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
+  ROW(architecture,  91, definition, "name:s")      /* whose instructions the process runs: x86_64, aarch64 */ \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
   ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
   ROW(loader,        67, definition, "id:u workers:u prefetch:u batch_size:u pin_memory:u persistent:u in_order:u dataset:s length:z") \

@@ -34,7 +34,7 @@ LOTUS_HOT constinit std::uint64_t next_poll = UINT64_MAX;
 constinit thread_local std::uintptr_t snapshot_at = 0;
 LOTUS_HOT constinit std::uintptr_t snapshot_elsewhere_at = 0;
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 
 namespace {
 
@@ -76,14 +76,36 @@ Subject identify_subject() {
   return {own_tid(), 0, op, op != 0 ? kOnBehalf : 0, 0};
 }
 
-void copy_registers(std::uint64_t (&target)[kRegisters], const ucontext_t& context) {
-  // In the order of DWARF's numbers.
-  constexpr int kOrder[kRegisters] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                      REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-  for (std::size_t i = 0; i < kRegisters; ++i)
-    target[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+#if defined(__x86_64__)
+
+std::uintptr_t stack_pointer(const ucontext_t& context) {
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
 }
+std::uintptr_t program_counter(const ucontext_t& context) {
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+}
+
+void copy_registers(std::uint64_t* target, const ucontext_t& context) {
+  constexpr int kOrder[kOwnRegisters.count] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                               REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                               REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  for (const int number : kOrder) *target++ = static_cast<std::uint64_t>(context.uc_mcontext.gregs[number]);
+}
+
+#else
+
+std::uintptr_t stack_pointer(const ucontext_t& context) { return context.uc_mcontext.sp; }
+std::uintptr_t program_counter(const ucontext_t& context) { return context.uc_mcontext.pc; }
+
+void copy_registers(std::uint64_t* target, const ucontext_t& context) {
+  constexpr std::size_t kGeneral = std::size(mcontext_t{}.regs);
+  static_assert(kGeneral == kOwnRegisters.stack_pointer);
+  std::memcpy(target, context.uc_mcontext.regs, sizeof context.uc_mcontext.regs);
+  target[kOwnRegisters.stack_pointer] = stack_pointer(context);
+  target[kOwnRegisters.program_counter] = program_counter(context);
+}
+
+#endif
 
 // Python calls between the stack pointer and `end`. An entry that is not where one can be, or does not know
 // its own address, ends the list: something jumped over the calls that would have taken it off.
@@ -143,7 +165,7 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   RingRecord record{};
   record.base_ticks = ticks_now();
   const Subject subject = identify_subject();
-  const auto stack = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+  const std::uintptr_t stack = stack_pointer(context);
   const auto red_zone = std::min(stack % kPageBytes, std::uintptr_t{kRedZoneBytes});
   const std::uintptr_t start = stack - red_zone;  // in the stack pointer's page, which is there
   const bool inside = subject.entry > stack;
@@ -155,13 +177,13 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
                                                  : enough          ? rest_of_page + red_zone
                                                  : subject.op != 0 ? kMaxStackBytes
                                                                    : kMaxIdleStackBytes);
+  constexpr std::uint32_t kHeadBytes = sizeof(SnapshotHeader) + kOwnRegisters.count * sizeof(std::uint64_t);
   constexpr std::uint32_t kPythonBytes = kMaxPythonFrames * sizeof(PythonFrame);
   const std::uintptr_t end = inside ? subject.entry : start + wanted;
   UnhookedCall* const unhooked = unhooked_call(stack, end);
   const std::uint32_t scratch =
       unhooked != nullptr ? kUnhookedBytes : 0;  // where the stack is copied to later
-  const std::uint32_t reserved =
-      static_cast<std::uint32_t>(sizeof(SnapshotHeader)) + kPythonBytes + std::max(wanted, scratch);
+  const std::uint32_t reserved = kHeadBytes + kPythonBytes + std::max(wanted, scratch);
   const RingWriter::Room room = process.segment.snapshots.reserve(reserved);
   if (room.payload == nullptr) {
     __atomic_fetch_add(&segment->lost_snapshots, 1, __ATOMIC_RELAXED);
@@ -174,8 +196,11 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
   header->weight = weight;
   header->entry = inside ? subject.entry : 0;
   header->stack_start = start;
-  copy_registers(header->registers, context);
-  auto* const frames = reinterpret_cast<PythonFrame*>(header + 1);
+  header->machine = kOwnRegisters.machine;
+  header->unused = 0;
+  auto* const registers = reinterpret_cast<std::uint64_t*>(header + 1);
+  copy_registers(registers, context);
+  auto* const frames = reinterpret_cast<PythonFrame*>(registers + kOwnRegisters.count);
   std::uint32_t named = 0;
   if (unhooked != nullptr) {
     auto* const buffer = reinterpret_cast<std::uint8_t*>(frames + kMaxPythonFrames);
@@ -192,7 +217,7 @@ void take_snapshot(const ucontext_t& context, std::uint32_t weight) {
       static_cast<std::uint32_t>(bytes - room.payload) + header->stack_bytes;
   process.segment.snapshots.commit(room, record, reserved);
   if (room.call) call_collector(process.segment);
-  const auto at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const std::uintptr_t at = program_counter(context);
   (subject.stream != 0 ? snapshot_at : snapshot_elsewhere_at) = at;
   __atomic_fetch_add(&segment->flush_ticks, ticks_now() - record.base_ticks, __ATOMIC_RELAXED);
 }
@@ -220,6 +245,23 @@ void keep_samples_out_of_handlers() {
   }
 }
 
+// An emulator (qemu-user) lets programs handle more signals than it has.
+bool timer_can_send(int signal) {
+  const std::uintptr_t timer = kCpuTimer.start(static_cast<int>(own_tid()), signal, period_ns);
+  if (timer == 0) return errno != EINVAL;
+  kCpuTimer.stop(timer);
+  return true;
+}
+
+int take_signal_of_timers() {
+  int signal = take_real_time_signal(on_signal, SIGRTMAX - 1, 0);
+  while (signal != 0 && !timer_can_send(signal)) {
+    give_back_signal(signal);
+    signal = signal > SIGRTMIN ? take_real_time_signal(on_signal, signal - 1, signal) : 0;
+  }
+  return signal;
+}
+
 // A signal that the program has no use for, and the timer that can send it.
 void choose_signal() {
   if (sampling.clock == SampleClock::perf) {
@@ -229,7 +271,7 @@ void choose_signal() {
     note("perf's clock is not permitted, or SIGSTKFLT is in use: stacks are sampled by timers");
   }
   timer_kind = &kCpuTimer;
-  sample_signal = take_real_time_signal(on_signal, SIGRTMAX - 1, 0);
+  sample_signal = take_signal_of_timers();
 }
 
 // Held while the signal or the timers are changed. A handler of the program that ran here could wait for it
@@ -296,6 +338,7 @@ void start_sampler() {
   if (sampling.hz == 0) return;
   const Change change(Change::How::wait);
   owner = getpid();
+  period_ns = 1'000'000'000 / sampling.hz;
   if (sample_signal == 0 || !has_signal(sample_signal, on_signal)) {
     choose_signal();
     keep_samples_out_of_handlers();  // those that are set later keep them out by themselves, also of children
@@ -304,7 +347,6 @@ void start_sampler() {
     note("no signal is free for stack sampling");
     return;
   }
-  period_ns = 1'000'000'000 / sampling.hz;
   define<Kind::sampling>(
       sampling.hz, period_ns,
       static_cast<std::uint64_t>(timer_kind == &kPerfTimer ? SampleSource::perf : SampleSource::cpu_timer));
