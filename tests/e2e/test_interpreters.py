@@ -1,5 +1,6 @@
 """Every CPython on the machine, with a stand-in for PyTorch and a pipeline in pure Python."""
 import json
+import platform
 import re
 
 import pytest
@@ -48,6 +49,7 @@ def test_truth(python, case, pair, texts):
         checks.batches(run)
     checks.summary(run)
     assert run.trace.info["processes"][0]["python"].startswith(python + ".")
+    assert run.trace.info["processes"][0]["architecture"] == platform.machine()
 
 
 @pytest.mark.parametrize("shape", ["2.6", "2"])
