@@ -2,8 +2,8 @@
 
 Variables: LOTUS_BUILD, the build directory (default: build/release of this checkout); LOTUS_TEST_PYTHON, the
 Python of the programs (default: that of the tests); LOTUS_TEST_ROOT, that Python's root directory if it is
-not /; LOTUS_TEST_PATIENCE, the time limit in seconds, for slow machines; LOTUS_TEST_COLLECTOR, if a collector is
-to be started beside each program, as in an emulator that keeps programs from starting their own.
+not /; LOTUS_TEST_PATIENCE, the time limit in seconds, for slow machines; LOTUS_TEST_EMULATED, if programs
+run in an emulator: it keeps them from starting a collector, so one is started beside them, and times are not compared.
 """
 import functools
 import json
@@ -29,7 +29,7 @@ PROGRAMS = SOURCE / "tests/programs"
 FAKE_TORCH = SOURCE / "tests/fake_torch"
 PYTHON = os.environ.get("LOTUS_TEST_PYTHON", sys.executable)
 ROOT = os.environ.get("LOTUS_TEST_ROOT", "")
-STARTS_COLLECTOR = bool(os.environ.get("LOTUS_TEST_COLLECTOR"))
+EMULATED = bool(os.environ.get("LOTUS_TEST_EMULATED"))
 PATIENCE = int(os.environ.get("LOTUS_TEST_PATIENCE", 60))  # seconds until something counts as hung
 ORPHANS_S = 20
 
@@ -235,7 +235,7 @@ class Tracer:
 
     def start_collector(self):
         """Where programs cannot do it themselves. It serves until close()."""
-        if not STARTS_COLLECTOR or self.collector_pid() is not None:
+        if not EMULATED or self.collector_pid() is not None:
             return
         self.segments.mkdir(mode=0o700, exist_ok=True)
         self._collector = subprocess.Popen([COLLECTOR, "--quiet", "--dir", self.segments], env=clean_environment(),
