@@ -73,8 +73,9 @@ bool ElfFile::parse() {
   const auto header = copy_at<Elf64_Ehdr>(image_, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
       header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-      header->e_machine != EM_X86_64)
+      registers_of(Machine{header->e_machine}).count == 0)
     return false;
+  machine_ = Machine{header->e_machine};
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     const auto segment = copy_at<Elf64_Phdr>(image_, header->e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr));
     if (!segment) return false;
@@ -117,6 +118,28 @@ std::span<const std::uint8_t> ElfFile::unwind_rows() const {
   return at(unwind_table_ + sizeof(TableHeader), header->count * kRowBytes);
 }
 
+ElfFile::UnwindEntry ElfFile::unwind_row(std::span<const std::uint8_t> rows, std::size_t number) const {
+  std::int32_t row[2];
+  std::memcpy(row, rows.data() + number * kRowBytes, sizeof row);
+  return {unwind_table_ + static_cast<std::uint64_t>(std::int64_t{row[0]}),
+          unwind_table_ + static_cast<std::uint64_t>(std::int64_t{row[1]})};
+}
+
+std::optional<ElfFile::UnwindEntry> ElfFile::unwind_entry(std::uint64_t address) const {
+  const auto rows = unwind_rows();
+  std::size_t first = 0, last = rows.size() / kRowBytes;  // the first row behind `address` is among these
+  while (first < last) {
+    const std::size_t middle = first + (last - first) / 2;
+    if (unwind_row(rows, middle).begin <= address)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  if (first == 0) return std::nullopt;
+  const UnwindEntry entry = unwind_row(rows, first - 1);
+  return entry.begin <= address ? std::optional(entry) : std::nullopt;
+}
+
 std::vector<ElfFile::Function> ElfFile::functions() const {
   struct Entry {  // of .eh_frame
     std::uint32_t bytes, cie;
@@ -126,10 +149,7 @@ std::vector<ElfFile::Function> ElfFile::functions() const {
   const auto rows = unwind_rows();
   std::vector<Function> found(rows.size() / kRowBytes);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    std::int32_t row[2];
-    std::memcpy(row, rows.data() + i * kRowBytes, sizeof row);
-    const std::uint64_t begin = unwind_table_ + static_cast<std::uint64_t>(std::int64_t{row[0]});
-    const std::uint64_t place = unwind_table_ + static_cast<std::uint64_t>(std::int64_t{row[1]});
+    const auto [begin, place] = unwind_row(rows, i);
     const auto entry = copy_at<Entry>(at(place, sizeof(Entry)), 0);
     const bool usual =
         entry &&

@@ -1,7 +1,9 @@
-// An ELF file that traced code runs from, mapped for reading: the parts that unwinding needs. x86-64.
+// An ELF file that traced code runs from, mapped for reading: the parts that unwinding needs. Of any machine
+// that Lotus knows: not only of the collector's own.
 #pragma once
 
 #include <cstdint>
+#include <lotus/machine.hpp>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,13 +16,14 @@ namespace lotus::collector {
 
 class ElfFile {
  public:
-  // Maps `path`; nullptr if it is no plain 64-bit little-endian ELF file of this machine.
+  // Maps `path`; nullptr if it is no plain 64-bit little-endian ELF file of a known machine.
   static std::unique_ptr<ElfFile> open(const std::string& path);
   // The vDSO of this process, which is that of every process of this kernel; nullptr if there is none.
   static std::unique_ptr<ElfFile> vdso();
 
   // What it was opened as, empty for the vDSO.
   const std::string& path() const { return path_; }
+  Machine machine() const { return machine_; }
   // GNU build id in hex, empty if it has none.
   const std::string& build_id() const { return build_id_; }
   // Virtual address of .eh_frame_hdr and its bytes; 0 if there is none.
@@ -29,6 +32,12 @@ class ElfFile {
   // The rows of .eh_frame_hdr, sorted by function: two 4-byte offsets from the section's start, to a function
   // and to its entry. Empty if they have another encoding than the one that common linkers write.
   std::span<const std::uint8_t> unwind_rows() const;
+  struct UnwindEntry {
+    std::uint64_t begin;  // of the function
+    std::uint64_t place;  // of its entry in .eh_frame
+  };
+  // The entry of the last function that begins at or before `address`; empty if there is none.
+  std::optional<UnwindEntry> unwind_entry(std::uint64_t address) const;
   struct Function {
     std::uint64_t begin, end;
   };
@@ -57,6 +66,7 @@ class ElfFile {
   };
   ElfFile() = default;
   bool parse();
+  UnwindEntry unwind_row(std::span<const std::uint8_t> rows, std::size_t number) const;
   void find_build_id(std::span<const std::uint8_t> notes, std::uint64_t align);
 
   std::string path_;
@@ -64,6 +74,7 @@ class ElfFile {
   std::span<const std::uint8_t> image_;
   std::vector<Load> loads_;
   std::string build_id_;
+  Machine machine_ = Machine::none;
   std::uint64_t unwind_table_ = 0;
   std::uint64_t unwind_table_bytes_ = 0;
 };

@@ -10,6 +10,11 @@ std::optional<Snapshot> parse_snapshot(Bytes payload) {
   std::memcpy(&snapshot.header, payload.data(), sizeof snapshot.header);
   payload = payload.subspan(sizeof snapshot.header);
   const SnapshotHeader& header = snapshot.header;
+  snapshot.numbers = registers_of(header.machine);
+  const std::size_t register_bytes = snapshot.numbers.count * sizeof(std::uint64_t);
+  if (register_bytes == 0 || payload.size() < register_bytes) return std::nullopt;
+  std::memcpy(snapshot.registers.data(), payload.data(), register_bytes);
+  payload = payload.subspan(register_bytes);
   const std::size_t python_bytes = header.python_frames * sizeof(PythonFrame);
   if (header.python_frames > kMaxPythonFrames || header.stack_bytes > kMaxStackBytes ||
       payload.size() != python_bytes + header.stack_bytes)

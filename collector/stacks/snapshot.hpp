@@ -1,6 +1,7 @@
 // A snapshot as a traced process wrote it, copied and checked (lotus/snapshot.hpp).
 #pragma once
 
+#include <array>
 #include <lotus/snapshot.hpp>
 #include <optional>
 #include <span>
@@ -12,10 +13,12 @@ namespace lotus::collector {
 
 struct Snapshot {
   SnapshotHeader header{};
+  Registers numbers;  // of header.machine
+  std::array<std::uint64_t, kMaxRegisters> registers{};
   std::vector<PythonFrame> python;      // innermost first, addresses ascending
   std::span<const std::uint8_t> stack;  // bytes from header.stack_start upwards; a view of the payload
 
-  std::uint64_t stack_pointer() const { return header.registers[kRegisterRsp]; }
+  std::uint64_t stack_pointer() const { return registers[numbers.stack_pointer]; }
 };
 
 // The snapshot in `payload`; empty if its counts do not match its size. Python frames with impossible

@@ -6,6 +6,10 @@ namespace lotus::collector {
 namespace {
 
 constexpr std::size_t kMaxFrames = 512;
+// aarch64: holds the return address; a number that x86-64 has no register of.
+constexpr std::size_t kLinkRegister = 30;
+// Without the bits above, in which a return address may be signed (pointer authentication).
+constexpr std::uint64_t kAarch64Address = (std::uint64_t{1} << 48) - 1;
 
 // Walks one snapshot from its innermost frame outwards.
 class Walk {
@@ -13,12 +17,12 @@ class Walk {
   Walk(Binaries& binaries, UnwindRules& rules, const Snapshot& snapshot, const Modules& modules,
        Unwound& result)
       : binaries_(binaries), rules_(rules), snapshot_(snapshot), modules_(modules), result_(result) {
-    for (std::size_t i = 0; i < kRegisters; ++i)
-      registers_[i] = {snapshot.header.registers[i], Register::Is::value};
+    for (std::size_t i = 0; i < kMaxRegisters; ++i)
+      registers_[i] = {snapshot.registers[i], Register::Is::value};
   }
 
   void run() {
-    std::uint64_t ip = to_common(snapshot_.header.registers[kRegisterRip]);
+    std::uint64_t ip = to_common(snapshot_.registers[snapshot_.numbers.program_counter]);
     bool called = false;  // ip is a return address
     while (result_.frames.size() < kMaxFrames) {
       const std::uint64_t address = ip - (called ? 1 : 0);
@@ -39,7 +43,7 @@ class Walk {
     enum class Is : std::uint8_t { value, saved, lost } is;  // lost: it was not saved
   };
 
-  std::uint64_t stack_pointer() const { return registers_[kRegisterRsp].number; }
+  std::uint64_t stack_pointer() const { return registers_[snapshot_.numbers.stack_pointer].number; }
 
   // No process has addresses in the common space: such an address is damage and is replaced.
   std::uint64_t to_common(std::uint64_t address) const {
@@ -57,12 +61,15 @@ class Walk {
     return true;
   }
 
+  bool value_of(const Register& reg, std::uint64_t& value) {
+    value = reg.number;
+    return reg.is == Register::Is::value || (reg.is == Register::Is::saved && read(reg.number, value));
+  }
+
   bool address_of(const UnwindRule::Place& place, std::uint64_t cfa, std::uint64_t& address) {
     address = cfa;
     if (place.base != UnwindRule::kCfa) {
-      if (place.base >= kRegisters || registers_[place.base].is == Register::Is::lost) return false;
-      address = registers_[place.base].number;
-      if (registers_[place.base].is == Register::Is::saved && !read(address, address)) return false;
+      if (place.base >= kMaxRegisters || !value_of(registers_[place.base], address)) return false;
     }
     address += static_cast<std::uint64_t>(std::int64_t{place.offset});
     return true;
@@ -75,24 +82,33 @@ class Walk {
       if (!read(cfa, cfa)) return false;
       cfa += static_cast<std::uint64_t>(std::int64_t{rule.cfa_offset});
     }
-    std::uint64_t place = 0;
-    if (!address_of(rule.return_address, cfa, place) || !read(place, ip)) return false;
+    if (!find_return_address(rule, cfa, ip)) return false;
+    if (snapshot_.numbers.machine == Machine::aarch64) ip &= kAarch64Address;
     ip = to_common(ip);
     return true;
   }
 
+  bool find_return_address(const UnwindRule& rule, std::uint64_t cfa, std::uint64_t& ip) {
+    if (rule.return_address.base == UnwindRule::kSame) return value_of(registers_[kLinkRegister], ip);
+    std::uint64_t place = 0;
+    return address_of(rule.return_address, cfa, place) && read(place, ip);
+  }
+
   void go_to_caller(const UnwindRule& rule, std::uint64_t cfa) {
-    std::array<Register, kKeptRegisters.size()> kept;
+    const auto numbers = kept_registers(snapshot_.numbers.machine);
+    std::array<Register, kMaxKept> kept;
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const UnwindRule::Place& place = rule.kept[i];
-      kept[i] = registers_[kKeptRegisters[i]];
+      kept[i] = registers_[numbers[i]];
       if (place.base == UnwindRule::kSame) continue;
       kept[i].is = address_of(place, cfa, kept[i].number) ? Register::Is::saved : Register::Is::lost;
     }
     if (result_.frames.size() == 1)
       for (Register& reg : registers_) reg.is = Register::Is::lost;
-    for (std::size_t i = 0; i < kept.size(); ++i) registers_[kKeptRegisters[i]] = kept[i];
-    registers_[kRegisterRsp] = {cfa, Register::Is::value};
+    for (std::size_t i = 0; i < kept.size(); ++i) registers_[numbers[i]] = kept[i];
+    // A call has put another return address there.
+    if (!rule.interrupted) registers_[kLinkRegister].is = Register::Is::lost;
+    registers_[snapshot_.numbers.stack_pointer] = {cfa, Register::Is::value};
   }
 
   void take(const KnownCode& code, std::uint64_t cfa) {
@@ -127,7 +143,10 @@ class Walk {
       if (innermost) take(code, cfa);
       return false;
     }
-    if (cfa <= stack_pointer()) {
+    // A function that calls none may have no frame at all where the return address is in a register.
+    const bool grows =
+        cfa > stack_pointer() || (cfa == stack_pointer() && rule.return_address.base == UnwindRule::kSame);
+    if (!grows) {
       end_at(code);
       return false;
     }
@@ -141,7 +160,7 @@ class Walk {
   const Snapshot& snapshot_;
   const Modules& modules_;
   Unwound& result_;
-  std::array<Register, kRegisters> registers_;
+  std::array<Register, kMaxRegisters> registers_;
   std::uint64_t missing_ = 0;  // a stack address that was needed and is not in the snapshot
 };
 

@@ -26,7 +26,7 @@ struct Unwound {
 
 class Unwinder {
  public:
-  // `binaries` outlives the unwinder. Throws std::runtime_error if libunwind has no memory.
+  // `binaries` outlives the unwinder.
   explicit Unwinder(Binaries& binaries) : binaries_(binaries), rules_(binaries) {}
 
   // The frames up to the snapshot's `entry`. Call modules.look_at() with the snapshot's time before. The

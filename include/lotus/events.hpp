@@ -114,8 +114,9 @@ enum class Shape : std::uint8_t {
   ROW(off_cpu,       56, point, "tid:u op:u stack:u flags:u ticks:u:ticks hook:u")  /* only in frames of type `samples`: \
                                                        a call inside of a fetch that waited 10 ms or more; \
                                                        its time is the end of the wait, `hook` the function */ \
-  /* ---- definitions of processes; next: 92 ---- */                                                \
+  /* ---- definitions of processes; next: 93 ---- */                                                \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
+  ROW(architecture,  91, definition, "name:s")      /* whose instructions the process runs: x86_64, aarch64 */ \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
   ROW(op_def,        66, definition, "id:u role:u name:s qualified:s file:s line:u")                \
   ROW(loader,        67, definition, "id:u workers:u prefetch:u batch_size:u pin_memory:u persistent:u in_order:u dataset:s length:z sampler:s") \
@@ -147,7 +148,7 @@ enum class Shape : std::uint8_t {
   ROW(timers_refused, 89, definition, "error:u limit:u")  /* threads are not sampled, for want of timers: an errno; the \
                                                        process's limit of pending signals (RLIMIT_SIGPENDING), \
                                                        2^64 - 1 none */                               \
-  ROW(stopped,       91, definition, "since:u:ticks ticks:u:ticks")  /* by the collector: the process was stopped by a \
+  ROW(stopped,       92, definition, "since:u:ticks ticks:u:ticks")  /* by the collector: the process was stopped by a \
                                                        signal when it was looked at, from the first time for so \
                                                        long; or the collector, too, stood still for so long */ \
   /* ---- definitions of an importer: what another tool said of the run; next: 83 ---- */           \

@@ -38,7 +38,7 @@
 namespace lotus {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x31474553'53554f4c;  // "LOUSSEG1"
-inline constexpr std::uint32_t kSegmentVersion = 4;
+inline constexpr std::uint32_t kSegmentVersion = 5;
 inline constexpr std::uint32_t kReady = 0x52454459;
 inline constexpr std::uint32_t kRings = 3;
 inline constexpr const char* kSegmentSuffix = ".segment";  // <pid>-<start time>[.<n>].segment, see 1

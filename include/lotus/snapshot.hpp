@@ -1,20 +1,17 @@
 // A stack snapshot: a copy of a thread's stack, taken each time that its CPU clock has run for one period,
 // and after a call that waited for long. Written by the traced thread, in a signal handler or where the call
-// returned, unwound and named by the collector. x86-64.
+// returned, unwound and named by the collector.
 //
 //   RingRecord(kind snapshot, codec raw, base_ticks: the time, stream: 0 if the thread records nothing)
-//   SnapshotHeader  PythonFrame × python_frames  stack bytes from stack_start upwards
+//   SnapshotHeader  registers, 8 bytes each (machine.hpp)  PythonFrame × python_frames
+//   stack bytes from stack_start upwards
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <lotus/machine.hpp>
 
 namespace lotus {
-
-// DWARF's numbers of x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15, return address.
-inline constexpr std::size_t kRegisters = 17;
-inline constexpr std::size_t kRegisterRsp = 7;
-inline constexpr std::size_t kRegisterRip = 16;
 
 // The red zone: the bytes below the stack pointer that a function may use. At a function's end, the saved
 // registers of its caller lie there: they are popped already, but the unwind entry still refers to them.
@@ -39,12 +36,11 @@ struct SnapshotHeader {
   std::uint32_t stack_bytes;
   std::uint32_t python_frames;
   std::uint64_t waited;  // ticks off the CPU that end here; 0: a sample of CPU time
-  std::uint32_t hook;    // definition `hook` of what waited; 0: a sample of CPU time
-  std::uint32_t reserved;
   std::uint64_t caller;  // frames whose CFA is not above this stack address are the recorder's own; 0: none
-  std::uint64_t registers[kRegisters];
+  std::uint32_t hook;    // definition `hook` of what waited; 0: a sample of CPU time
+  Machine machine;
 };
-static_assert(sizeof(SnapshotHeader) == 200);
+static_assert(sizeof(SnapshotHeader) == 64);
 
 // A Python function being evaluated, innermost first. Its native frames (the evaluator's and what it called)
 // lie below `address`, or …

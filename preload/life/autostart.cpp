@@ -156,6 +156,10 @@ bool is_of_another_installation(std::uint32_t collector, char (&program)[kPathBy
   const ssize_t length = readlink(link, program, sizeof program - 1);
   if (length <= 0) return false;
   program[length] = '\0';
+  // Of a program that an emulator runs, the link leads to the emulator.
+  const char* const name = std::strrchr(program, '/');
+  if (name == nullptr || std::strncmp(name, "/lotus-collector", std::strlen("/lotus-collector")) != 0)
+    return false;
   return find_program() && realpath(launch.program, own) != nullptr && std::strcmp(program, own) != 0;
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <lotus/machine.hpp>
 
 #include "life/session.hpp"
 #include "pipeline/ranks.hpp"
@@ -49,6 +50,7 @@ void describe_process() {
   define<Kind::process>(header.pid, header.parent_pid, python, std::string_view(session.program),
                         command_line(arguments), std::string_view(directory), std::string_view(host),
                         usable_cores(), pair_cost_ps(), text_of(version.get()));
+  define<Kind::architecture>(std::string_view(kOwnRegisters.name));
   if (const Rank& rank = rank_of_process(); rank.known())
     define<Kind::rank>(rank.rank, rank.world, rank.local);
 }

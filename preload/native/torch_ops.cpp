@@ -12,10 +12,19 @@
 namespace lotus {
 namespace {
 
-// at::RecordFunctionCallback, the same from 1.13 to 2.14; passed by value. `start` returns a unique_ptr, that
-// is through a pointer to its place.
+// std::unique_ptr<at::ObserverContext>. It has a destructor, as that has: so it is returned through a pointer
+// to its place, which x86-64 and aarch64 hand over in different ways.
+struct ObserverContext {
+  void* nothing = nullptr;
+  ObserverContext() = default;
+  ObserverContext(const ObserverContext&) = delete;
+  ObserverContext& operator=(const ObserverContext&) = delete;
+  ~ObserverContext() { nothing = nullptr; }
+};
+
+// at::RecordFunctionCallback, the same from 1.13 to 2.14; passed by value.
 struct Callback {
-  void* (*start)(void** context, const void* function);
+  ObserverContext (*start)(const void* function);
   void (*end)(const void* function, void* context);
   double probability;
   bool scopes[10];  // at::RecordScope; the first is FUNCTION, operators
@@ -138,21 +147,24 @@ HookId hook_of(const char* name) {
   return found->hook;
 }
 
-void* operator_starts(void** context, const void* function) {
-  *context = nullptr;
+void count_start(const void* function) {
   Nesting& nested = nesting;
   ++nested.calls;
   const std::uint32_t level = nested.depth++;
-  if (level >= kMaxNested) return context;
+  if (level >= kMaxNested) return;
   Running& running = nested.running[level];
   running.call.total = nullptr;
   Thread* thread = counting_thread();
-  if (thread == nullptr || (level > 0 && chosen_level != TorchOpsLevel::all)) return context;
+  if (thread == nullptr || (level > 0 && chosen_level != TorchOpsLevel::all)) return;
   const HookId hook = hook_of(torch.name(function));
-  if (hook == 0) return context;
+  if (hook == 0) return;
   running.call = count_call(*thread, hook);
   running.begin = ticks_now();
-  return context;
+}
+
+ObserverContext operator_starts(const void* function) {
+  count_start(function);
+  return {};
 }
 
 void operator_ends(const void*, void*) {

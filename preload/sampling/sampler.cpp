@@ -35,7 +35,7 @@ LOTUS_HOT constinit std::uint64_t least_wait = UINT64_MAX;
 constinit thread_local std::uintptr_t snapshot_at = 0;
 LOTUS_HOT constinit std::uintptr_t snapshot_elsewhere_at = 0;
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 
 namespace {
 
@@ -84,35 +84,50 @@ struct Moment {
   HookId hook = 0;  // 0: a sample of CPU time; else this function has waited
   std::uint64_t waited = 0;
   std::uintptr_t caller = 0;
-  std::uint64_t registers[kRegisters] = {};
+  std::uint64_t registers[kOwnRegisters.count] = {};
 };
 
-void copy_registers(std::uint64_t (&target)[kRegisters], const ucontext_t& context) {
-  // In the order of DWARF's numbers.
-  constexpr int kOrder[kRegisters] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                      REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-  for (std::size_t i = 0; i < kRegisters; ++i)
-    target[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+// registers_here(): those of the function that it is inlined into. What that called may have used the others.
+#if defined(__x86_64__)
+
+void copy_registers(std::uint64_t* target, const ucontext_t& context) {
+  constexpr int kOrder[kOwnRegisters.count] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                               REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                               REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  for (const int number : kOrder) *target++ = static_cast<std::uint64_t>(context.uc_mcontext.gregs[number]);
 }
 
-// Those of the function that this is inlined into. What it called may have used the others.
-[[gnu::always_inline]] inline void registers_here(std::uint64_t (&target)[kRegisters]) {
-  const auto keep = [&](std::size_t number, std::uint64_t value) { target[number] = value; };
-  std::uint64_t rbx, rbp, rsp, r12, r13, r14, r15, rip;
-  asm volatile("mov %%rbx, %0; mov %%rbp, %1; mov %%rsp, %2; mov %%r12, %3"
-               : "=m"(rbx), "=m"(rbp), "=m"(rsp), "=m"(r12));
-  asm volatile("mov %%r13, %0; mov %%r14, %1; mov %%r15, %2" : "=m"(r13), "=m"(r14), "=m"(r15));
-  asm volatile("lea 0(%%rip), %0" : "=r"(rip));
-  keep(3, rbx);
-  keep(6, rbp);
-  keep(kRegisterRsp, rsp);
-  keep(12, r12);
-  keep(13, r13);
-  keep(14, r14);
-  keep(15, r15);
-  keep(kRegisterRip, rip);
+[[gnu::always_inline]] inline void registers_here(std::uint64_t* target) {
+  asm volatile(
+      "mov %%rbx, 24(%0)\n mov %%rbp, 48(%0)\n mov %%rsp, 56(%0)\n mov %%r12, 96(%0)\n"
+      "mov %%r13, 104(%0)\n mov %%r14, 112(%0)\n mov %%r15, 120(%0)\n"
+      "lea 0(%%rip), %%rcx\n mov %%rcx, 128(%0)"
+      :
+      : "a"(target)
+      : "rcx", "memory");
 }
+
+#else
+
+void copy_registers(std::uint64_t* target, const ucontext_t& context) {
+  constexpr std::size_t kGeneral = std::size(mcontext_t{}.regs);
+  static_assert(kGeneral == kOwnRegisters.stack_pointer);
+  std::memcpy(target, context.uc_mcontext.regs, sizeof context.uc_mcontext.regs);
+  target[kOwnRegisters.stack_pointer] = context.uc_mcontext.sp;
+  target[kOwnRegisters.program_counter] = context.uc_mcontext.pc;
+}
+
+[[gnu::always_inline]] inline void registers_here(std::uint64_t* target) {
+  asm volatile(
+      "stp x19, x20, [%0, #152]\n stp x21, x22, [%0, #168]\n stp x23, x24, [%0, #184]\n"
+      "stp x25, x26, [%0, #200]\n stp x27, x28, [%0, #216]\n stp x29, x30, [%0, #232]\n"
+      "mov x10, sp\n str x10, [%0, #248]\n adr x10, .\n str x10, [%0, #256]"
+      :
+      : "r"(target)
+      : "x10", "memory");
+}
+
+#endif
 
 // Python calls between the stack pointer and `end`. An entry that is not where one can be, or does not know
 // its own address, ends the list: something jumped over the calls that would have taken it off.
@@ -173,7 +188,7 @@ void take_snapshot(const Moment& moment, std::uintptr_t at) {
   RingRecord record{};
   record.base_ticks = ticks_now();
   const Subject subject = identify_subject();
-  const auto stack = static_cast<std::uintptr_t>(moment.registers[kRegisterRsp]);
+  const auto stack = static_cast<std::uintptr_t>(moment.registers[kOwnRegisters.stack_pointer]);
   const auto red_zone = std::min(stack % kPageBytes, std::uintptr_t{kRedZoneBytes});
   const std::uintptr_t start = stack - red_zone;  // in the stack pointer's page, which is there
   const bool inside = subject.entry > stack;
@@ -186,13 +201,13 @@ void take_snapshot(const Moment& moment, std::uintptr_t at) {
                                                  : enough                     ? rest_of_page + red_zone
                                                  : subject.op != 0 || is_wait ? kMaxStackBytes
                                                                               : kMaxIdleStackBytes);
+  constexpr std::uint32_t kHeadBytes = sizeof(SnapshotHeader) + kOwnRegisters.count * sizeof(std::uint64_t);
   constexpr std::uint32_t kPythonBytes = kMaxPythonFrames * sizeof(PythonFrame);
   const std::uintptr_t end = inside ? subject.entry : start + wanted;
   UnhookedCall* const unhooked = unhooked_call(stack, end);
   const std::uint32_t scratch =
       unhooked != nullptr ? kUnhookedBytes : 0;  // where the stack is copied to later
-  const std::uint32_t reserved =
-      static_cast<std::uint32_t>(sizeof(SnapshotHeader)) + kPythonBytes + std::max(wanted, scratch);
+  const std::uint32_t reserved = kHeadBytes + kPythonBytes + std::max(wanted, scratch);
   const RingWriter::Room room = process.segment.snapshots.reserve(reserved);
   if (room.payload == nullptr) {
     __atomic_fetch_add(&segment->lost_snapshots, 1, __ATOMIC_RELAXED);
@@ -207,10 +222,11 @@ void take_snapshot(const Moment& moment, std::uintptr_t at) {
   header->stack_start = start;
   header->waited = moment.waited;
   header->hook = moment.hook;
-  header->reserved = 0;
   header->caller = moment.caller;
-  std::memcpy(header->registers, moment.registers, sizeof header->registers);
-  auto* const frames = reinterpret_cast<PythonFrame*>(header + 1);
+  header->machine = kOwnRegisters.machine;
+  auto* const registers = reinterpret_cast<std::uint64_t*>(header + 1);
+  std::memcpy(registers, moment.registers, sizeof moment.registers);
+  auto* const frames = reinterpret_cast<PythonFrame*>(registers + kOwnRegisters.count);
   std::uint32_t named = 0;
   if (unhooked != nullptr) {
     auto* const buffer = reinterpret_cast<std::uint8_t*>(frames + kMaxPythonFrames);
@@ -244,7 +260,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   Moment moment;
   moment.weight = timer->periods(*info, period_ns);
   copy_registers(moment.registers, *static_cast<const ucontext_t*>(context));
-  take_snapshot(moment, static_cast<std::uintptr_t>(moment.registers[kRegisterRip]));
+  take_snapshot(moment, static_cast<std::uintptr_t>(moment.registers[kOwnRegisters.program_counter]));
   errno = saved;
 }
 
@@ -257,6 +273,23 @@ void keep_samples_out_of_handlers() {
   }
 }
 
+// An emulator (qemu-user) lets programs handle more signals than it has.
+bool timer_can_send(int signal) {
+  const std::uintptr_t timer = kCpuTimer.start(static_cast<int>(own_tid()), signal, period_ns);
+  if (timer == 0) return errno != EINVAL;
+  kCpuTimer.stop(timer);
+  return true;
+}
+
+int take_signal_of_timers() {
+  int signal = take_real_time_signal(on_signal, SIGRTMAX - 1, 0);
+  while (signal != 0 && !timer_can_send(signal)) {
+    give_back_signal(signal);
+    signal = signal > SIGRTMIN ? take_real_time_signal(on_signal, signal - 1, signal) : 0;
+  }
+  return signal;
+}
+
 // A signal that the program has no use for, and the timer that can send it.
 void choose_signal() {
   if (sampling.clock == SampleClock::perf) {
@@ -266,7 +299,7 @@ void choose_signal() {
     note("perf's clock is not permitted, or SIGSTKFLT is in use: stacks are sampled by timers");
   }
   timer_kind = &kCpuTimer;
-  sample_signal = take_real_time_signal(on_signal, SIGRTMAX - 1, 0);
+  sample_signal = take_signal_of_timers();
 }
 
 // Held while the signal or the timers are changed. A handler of the program that ran here could wait for it
@@ -333,6 +366,7 @@ void start_sampler() {
   if (sampling.hz == 0) return;
   const Change change(Change::How::wait);
   owner = getpid();
+  period_ns = 1'000'000'000 / sampling.hz;
   if (sample_signal == 0 || !has_signal(sample_signal, on_signal)) {
     choose_signal();
     keep_samples_out_of_handlers();  // those that are set later keep them out by themselves, also of children
@@ -341,7 +375,6 @@ void start_sampler() {
     note("no signal is free for stack sampling");
     return;
   }
-  period_ns = 1'000'000'000 / sampling.hz;
   define<Kind::sampling>(
       sampling.hz, period_ns,
       static_cast<std::uint64_t>(timer_kind == &kPerfTimer ? SampleSource::perf : SampleSource::cpu_timer));

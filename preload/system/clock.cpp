@@ -6,6 +6,7 @@
 
 #include "system/files.hpp"
 #include "system/hot.hpp"
+#include "system/log.hpp"
 
 namespace lotus {
 
@@ -18,6 +19,17 @@ struct Steady {
 };
 constinit Steady first{};
 constexpr std::uint64_t kAssumedTicksPerSecond = 2'500'000'000u >> kTickShift;
+
+// Where the kernel works around an erratum, it steps in at each read of the counter.
+[[maybe_unused]] bool counter_is_slow() {
+  constexpr int kReads = 64;
+  const std::uint64_t start = clock_ns(CLOCK_MONOTONIC);
+  for (int i = 0; i < kReads; ++i) read_counter();
+  const std::uint64_t middle = clock_ns(CLOCK_MONOTONIC);
+  for (int i = 0; i < kReads; ++i) clock_ns(CLOCK_MONOTONIC);
+  const std::uint64_t end = clock_ns(CLOCK_MONOTONIC);
+  return middle - start > 2 * (end - middle);
+}
 
 Steady steady() { return {ticks_now(), clock_ns(CLOCK_MONOTONIC)}; }
 }  // namespace
@@ -58,9 +70,11 @@ void choose_clock() {
   const bool trusted = std::strncmp(text, "tsc", 3) == 0 || std::strncmp(text, "kvm-clock", 9) == 0;
   if (invariant && trusted) clock_source = ClockSource::tsc;
 #elif defined(__aarch64__)
-  if (std::strncmp(text, "arch_sys_counter", 16) == 0 && counter_frequency() != 0)
-    clock_source = ClockSource::tsc;
+  const bool trusted = std::strncmp(text, "arch_sys_counter", 16) == 0 && counter_frequency() != 0;
+  if (trusted && !counter_is_slow()) clock_source = ClockSource::tsc;
 #endif
+  if (clock_source == ClockSource::monotonic)
+    note("the processor's counter cannot be relied upon here: times come from clock_gettime()");
   first = steady();
 }
 

@@ -31,15 +31,19 @@ ProcessIdentity read_identity(const char* path) {
 
 }  // namespace
 
+// That of the main thread. An emulator (qemu-user) shows a process another start time in its own stat.
 ProcessIdentity identify(std::uint32_t pid) {
   char path[64];
-  std::snprintf(path, sizeof path, "/proc/%u/stat", pid);
+  std::snprintf(path, sizeof path, "/proc/%u/task/%u/stat", pid, pid);
   return read_identity(path);
 }
 
 ProcessIdentity own_identity() {
-  const ProcessIdentity identity = read_identity("/proc/self/stat");
-  if (identity.start_time != 0) return identity;
+  char pid[16] = "";
+  if (readlink("/proc/self", pid, sizeof pid - 1) > 0)
+    if (const ProcessIdentity identity = identify(static_cast<std::uint32_t>(std::strtoul(pid, nullptr, 10)));
+        identity.start_time != 0)
+      return identity;
   return {static_cast<std::uint32_t>(getpid()), static_cast<std::uint32_t>(getppid()), 0};
 }
 

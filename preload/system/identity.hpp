@@ -10,7 +10,7 @@ struct ProcessIdentity {
   std::uint32_t parent = 0;
   std::uint64_t start_time = 0;  // 0: no such process
 };
-// From /proc/<pid>/stat.
+// From /proc/<pid>/task/<pid>/stat.
 ProcessIdentity identify(std::uint32_t pid);
 
 // This process as /proc names it, as the collector will see it: after unshare(CLONE_NEWPID) that is another

@@ -13,6 +13,7 @@ import tempfile
 
 from . import places, traces
 
+MACHINES = "x86_64", "aarch64"
 OLDEST_GLIBC = 2, 17
 PYTHONS = (3, 9), (3, 15)
 FREE_THREADED = 3, 13
@@ -25,9 +26,30 @@ FINE, NOTE, BAD = "ok  ", "note", "BAD "  # a note: something that is not needed
 
 def check_machine():
     system, machine = platform.system(), platform.machine()
-    if system != "Linux" or machine != "x86_64":
-        return BAD, f"{system} on {machine}: Lotus is for Linux on x86_64"
+    if system != "Linux" or machine not in MACHINES:
+        return BAD, f"{system} on {machine}: Lotus is for Linux on {' and '.join(MACHINES)}"
     return FINE, f"{system} {platform.release()} on {machine}"
+
+
+def text_of(path):
+    try:
+        return pathlib.Path(path).read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def check_clock():
+    """As the library decides it (preload/system/clock.cpp)."""
+    source = text_of("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    if platform.machine() == "x86_64":
+        flags = text_of("/proc/cpuinfo").split()
+        trusted = source in ("tsc", "kvm-clock") and {"constant_tsc", "nonstop_tsc"} <= set(flags)
+    else:
+        trusted = source == "arch_sys_counter"
+    if not trusted:
+        return NOTE, (f"the kernel's clock is {source or 'not known'}: times come from clock_gettime(), which costs more "
+                      "than the processor's counter")
+    return FINE, f"times come from the processor's counter ({source})"
 
 
 def check_libc():
@@ -193,7 +215,7 @@ def check_output():
     return FINE, f"traces go to {directory}"
 
 
-CHECKS = (check_machine, check_libc, check_python, check_torch, check_library, check_evaluator,
+CHECKS = (check_machine, check_clock, check_libc, check_python, check_torch, check_library, check_evaluator,
           check_preloads, check_shared_memory, check_collector, check_seccomp, check_perf, check_output)
 
 

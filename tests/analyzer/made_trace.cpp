@@ -31,6 +31,7 @@ MadeTrace::MadeTrace() : TraceWriter(pair_at(0)) {
   process(++processes_, 100, 1, pair_at(0));
   define<Kind::process>(1, at(0), 100, 1, "3.11.2", "train.py", "python3 train.py", "/home/user", "machine",
                         8, 40'000, "2.6.0");
+  define<Kind::architecture>(1, at(0), "x86_64");
   define<Kind::thread>(1, at(0), 1, 100, "python3");
 }
 

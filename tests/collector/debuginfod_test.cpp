@@ -57,7 +57,7 @@ struct Place {
     const std::string id = collector::ElfFile::open(library.path)->build_id();
     push_definition<Kind::module>(segment, 1, 1u, kStart, kStart + 0x10000, kStart, library.path, id);
     SnapshotParts parts = snapshot_here(256);
-    parts.header.registers[kRegisterRip] = kStart + hidden;
+    parts.registers[kOwnRegisters.program_counter] = kStart + hidden;
     REQUIRE(push_snapshot(segment, parts.bytes(), 100));
   }
 

@@ -142,7 +142,7 @@ TEST_CASE("registers and stack that are scribbled over give a sample") {
     if (i % 2 == 0) parts.header.entry = awkward(random);
     auto bytes = parts.bytes();
     const std::size_t counts = offsetof(SnapshotHeader, stack_bytes);
-    std::vector<std::uint8_t> kept(bytes.begin() + counts, bytes.begin() + counts + 8);
+    std::vector<std::uint8_t> kept(bytes.begin() + counts, bytes.begin() + sizeof(SnapshotHeader));
     scribble(bytes, random, i % 4 == 0 ? bytes.size() : sizeof(SnapshotHeader) + 64);
     std::memcpy(bytes.data() + counts, kept.data(), kept.size());
     CHECK(take(fixture.process, bytes) == ProcessStacks::Taken::yes);
@@ -155,8 +155,8 @@ TEST_CASE("a stack whose words all point into code ends") {
   Random random(4);
   for (int i = 0; i < 10000; ++i) {
     SnapshotParts parts = valid_snapshot();
-    const std::uint64_t code = parts.header.registers[kRegisterRip] + random() % 256;
-    const std::uint64_t stack = parts.header.registers[kRegisterRsp] + random() % 64;
+    const std::uint64_t code = parts.registers[kOwnRegisters.program_counter] + random() % 256;
+    const std::uint64_t stack = parts.registers[kOwnRegisters.stack_pointer] + random() % 64;
     for (std::size_t at = 0; at + 8 <= parts.stack.size(); at += 8)
       std::memcpy(parts.stack.data() + at, random() % 2 == 0 ? &code : &stack, 8);
     CHECK(take(fixture.process, parts.bytes()) == ProcessStacks::Taken::yes);
@@ -182,8 +182,9 @@ TEST_CASE("definitions that make no sense") {
                          "f",
                          "", awkward(random));
       SnapshotParts parts = valid_snapshot();
-      parts.header.registers[kRegisterRip] = start + random() % 70000;
-      parts.python = {{parts.header.registers[kRegisterRsp], static_cast<std::uint32_t>(awkward(random)), 0}};
+      parts.registers[kOwnRegisters.program_counter] = start + random() % 70000;
+      parts.python = {
+          {parts.registers[kOwnRegisters.stack_pointer], static_cast<std::uint32_t>(awkward(random)), 0}};
       CHECK(take(fixture.process, parts.bytes()) == ProcessStacks::Taken::yes);
     }
     std::vector<std::uint8_t> noise(200);
@@ -261,7 +262,7 @@ TEST_CASE("ELF files that are scribbled over or cut off: frames and names are fo
     Symbols symbols({path, file->build_id(), 0}, file.get());
     for (std::uint64_t offset = 0x1000; offset < 0x1200; offset += 7) {
       SnapshotParts parts = valid_snapshot();
-      parts.header.registers[kRegisterRip] = kStart + offset;
+      parts.registers[kOwnRegisters.program_counter] = kStart + offset;
       for (std::size_t at = 0; at + 8 <= parts.stack.size(); at += 8) {
         const std::uint64_t word = kStart + 0x1000 + random() % 0x200;
         std::memcpy(parts.stack.data() + at, &word, 8);
@@ -289,7 +290,7 @@ TEST_CASE("snapshots that take long to unwind hold up no other process") {
   for (std::uint64_t i = 1; i <= kModules; ++i)
     REQUIRE(push_definition<Kind::module>(slow, i, i, i << 16, (i << 16) + 4096, 0u, "/nothing", ""));
   SnapshotParts parts = snapshot_here(0);
-  parts.header.registers[kRegisterRip] = 1;
+  parts.registers[kOwnRegisters.program_counter] = 1;
   // Alternates between two times at which different modules were loaded.
   for (std::uint64_t i = 0; i < kSnapshots; ++i)
     REQUIRE(push_snapshot(slow, parts.bytes(), kModules / 2 + i % 2));

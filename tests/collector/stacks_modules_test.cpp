@@ -107,7 +107,7 @@ TEST_CASE("a library that was unloaded, and another one where it was") {
       void* handle = load(library);
       modules.tell(segment, ticks += 10);
       call(handle, library == one ? "first_function" : "second_function");
-      addresses.push_back(taken.header.registers[kRegisterRip]);
+      addresses.push_back(taken.registers[kOwnRegisters.program_counter]);
       REQUIRE(push_snapshot(segment, taken.bytes(), ticks += 10));
       dlclose(handle);
       modules.tell(segment, ticks += 10);
@@ -151,7 +151,7 @@ TEST_CASE("code that nobody defines holds up the samples behind it for a moment 
   for (std::uint64_t i = 0; i < 20; ++i) {
     SnapshotParts parts = taken;
     parts.stack.resize(1024);
-    if (i % 2 == 0) parts.header.registers[kRegisterRip] = 0x10000 + i * 4096;
+    if (i % 2 == 0) parts.registers[kOwnRegisters.program_counter] = 0x10000 + i * 4096;
     REQUIRE(push_snapshot(segment, parts.bytes(), 100 + i));
   }
   CHECK(eventually([&] { return segment.ring(kStackRing).tail == segment.ring(kStackRing).head; }));

@@ -34,7 +34,7 @@ std::vector<std::uint8_t> numbered(std::uint32_t serial) {
   else
     lotus_test_odd(parts);
   parts.header.op = serial;
-  parts.python = {{parts.header.registers[kRegisterRsp] + 1024, 1 + serial % 3, 0}};
+  parts.python = {{parts.registers[kOwnRegisters.stack_pointer] + 1024, 1 + serial % 3, 0}};
   return parts.bytes();
 }
 

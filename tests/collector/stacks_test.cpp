@@ -130,7 +130,8 @@ TEST_CASE("a function that has taken its caller's registers off the stack alread
   CHECK(samples[0].innermost(3) == "at_its_end < with_a_frame < lotus_test_interrupts");
   CHECK(samples[0].flags == 0);
   // A red zone in another page than the stack pointer is not copied. Then the caller is not guessed.
-  const std::uint64_t below = interrupted.header.registers[kRegisterRsp] - interrupted.header.stack_start;
+  const std::uint64_t below =
+      interrupted.registers[kOwnRegisters.stack_pointer] - interrupted.header.stack_start;
   interrupted.header.stack_start += below;
   interrupted.stack.erase(interrupted.stack.begin(),
                           interrupted.stack.begin() + static_cast<std::ptrdiff_t>(below));
@@ -178,7 +179,7 @@ TEST_CASE("equal stacks are stored once, whatever thread they are of") {
 
 TEST_CASE("code that is in no module is one unknown function and ends the stack") {
   SnapshotParts parts = nested_snapshot();
-  parts.header.registers[kRegisterRip] = 0x1234;
+  parts.registers[kOwnRegisters.program_counter] = 0x1234;
   const auto samples = samples_of({parts.bytes()});
   REQUIRE(samples.size() == 1);
   CHECK(samples[0].innermost(9) == "[unknown]");

@@ -63,6 +63,7 @@ far_apart:
   .cfi_startproc
   .cfi_escape 0x0f, 6, 0x77, 0xf0, 0xff, 0xff, 0xff, 0x07
   .cfi_escape 0x10, 3, 6, 0x77, 0x90, 0x80, 0x80, 0x80, 0x78
+  .cfi_escape 0x10, 12, 7, 0x77, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01
 at_far_apart: nop
   ret
   .cfi_endproc
@@ -108,7 +109,7 @@ namespace {
 
 using Place = UnwindRule::Place;
 using Kind = UnwindRule::Kind;
-constexpr std::uint8_t kRbx = 0, kRbp = 1, kR12 = 2;  // in kKeptRegisters
+constexpr std::uint8_t kRbx = 0, kRbp = 1, kR12 = 2;  // in kept_registers()
 constexpr std::uint8_t kRbpNumber = 6;
 constexpr Place kSame{UnwindRule::kSame, 0};
 
@@ -134,7 +135,7 @@ struct Rules {
 TEST_CASE("a frame that is found by the stack pointer") {
   const UnwindRule rule = Rules().at(at_stack_pointer);
   CHECK(rule.kind == Kind::caller);
-  CHECK(rule.cfa == Place{kRegisterRsp, 16});
+  CHECK(rule.cfa == Place{kOwnRegisters.stack_pointer, 16});
   CHECK_FALSE(rule.cfa_is_loaded);
   CHECK(rule.return_address == Place{UnwindRule::kCfa, -8});
   CHECK(rule.kept[kRbx] == Place{UnwindRule::kCfa, -16});
@@ -173,10 +174,11 @@ TEST_CASE("an expression that does not end, or cannot be worked out") {
   CHECK(rules.at(at_divided).kind == Kind::none);
 }
 
-TEST_CASE("a place that is further from the CFA than a rule can say") {
+TEST_CASE("a place that is further away than a rule can say") {
   const UnwindRule rule = Rules().at(at_far_apart);
   CHECK(rule.kind == Kind::caller);
-  CHECK(rule.kept[kRbx] == Place{});
+  CHECK(rule.kept[kRbx] == Place{kOwnRegisters.stack_pointer, -0x7ffffff0});
+  CHECK(rule.kept[kR12] == Place{});
   CHECK(rule.kept[kRbp] == kSame);
 }
 

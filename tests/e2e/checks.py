@@ -2,7 +2,7 @@
 import collections
 import statistics
 
-from harness import wait_until
+from harness import EMULATED, wait_until
 
 # The tolerated difference between the program's and the tracer's duration of one call.
 CALL_NS = 10_000
@@ -30,7 +30,7 @@ class Disturbed(AssertionError):
 
 def agree(condition, *told):
     """Asserts a condition on measured times only. `told`: details for the message."""
-    if not condition:
+    if not condition and not EMULATED:
         raise Disturbed(*told)
 
 

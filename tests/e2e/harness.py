@@ -2,7 +2,8 @@
 
 Variables: LOTUS_BUILD, the build directory (default: build/release of this checkout); LOTUS_TEST_PYTHON, the
 Python of the programs (default: that of the tests); LOTUS_TEST_ROOT, that Python's root directory if it is
-not /; LOTUS_TEST_PATIENCE, the time limit in seconds, for slow machines.
+not /; LOTUS_TEST_PATIENCE, the time limit in seconds, for slow machines; LOTUS_TEST_EMULATED, if programs
+run in an emulator: it keeps them from starting a collector, so one is started beside them, and times are not compared.
 """
 import functools
 import json
@@ -28,6 +29,7 @@ PROGRAMS = SOURCE / "tests/programs"
 FAKE_TORCH = SOURCE / "tests/fake_torch"
 PYTHON = os.environ.get("LOTUS_TEST_PYTHON", sys.executable)
 ROOT = os.environ.get("LOTUS_TEST_ROOT", "")
+EMULATED = bool(os.environ.get("LOTUS_TEST_EMULATED"))
 PATIENCE = int(os.environ.get("LOTUS_TEST_PATIENCE", 60))  # seconds until something counts as hung
 ORPHANS_S = 20
 
@@ -217,6 +219,7 @@ class Tracer:
         self.segments = self._memory / "segments"
         self.library = library
         self._count = 0
+        self._collector = None  # that we have started
 
     def environment(self, **more):
         """The environment of a traced program."""
@@ -226,8 +229,18 @@ class Tracer:
         """Runs a traced program. Returns (Outcome, path of the trace) without waiting for the collector."""
         self._count += 1
         output = output or self.directory / f"{self._count}.lotus"
+        self.start_collector()
         outcome = run(command, **self.environment(**{"LOTUS_OUTPUT": output, **more}))
         return outcome, pathlib.Path(output)
+
+    def start_collector(self):
+        """Where programs cannot do it themselves. It serves until close()."""
+        if not EMULATED or self.collector_pid() is not None:
+            return
+        self.segments.mkdir(mode=0o700, exist_ok=True)
+        self._collector = subprocess.Popen([COLLECTOR, "--quiet", "--dir", self.segments], env=clean_environment(),
+                                           stdin=subprocess.DEVNULL, start_new_session=True)
+        wait_until(self.collector_pid, "the collector to serve")
 
     def trace(self, command, **more):
         """Runs a traced program. Returns (Outcome, Trace) once the collector has closed the trace."""
@@ -254,6 +267,9 @@ class Tracer:
 
     def close(self):
         """Waits for our collector to end by itself; ends it if it does not. Removes the segments."""
+        if self._collector is not None:
+            self._collector.terminate()
+            self._collector.wait()
         try:
             self.wait_for_collector()
         finally:

@@ -1,6 +1,7 @@
 """Every CPython on the machine, with a stand-in for PyTorch and a pipeline in pure Python."""
 import json
 import re
+import subprocess
 
 import pytest
 
@@ -24,6 +25,11 @@ CASES = {
     "plain": ["--kind", "plain"],
     "stream": ["--kind", "stream"],
 }
+
+
+def machine_of(python):
+    return subprocess.run([python, "-c", "import platform; print(platform.machine())"], capture_output=True,
+                          text=True).stdout.strip()
 
 
 def run_both(pair, python, name, texts, *options, shape="1"):
@@ -50,6 +56,7 @@ def test_truth(python, case, pair, texts):
         checks.batches(run)
     checks.summary(run)
     assert run.trace.info["processes"][0]["python"].startswith(python.rstrip("td") + ".")
+    assert run.trace.info["processes"][0]["architecture"] == machine_of(SUPPORTED[python])
 
 
 @pytest.mark.parametrize("shape", ["2.6", "2"])

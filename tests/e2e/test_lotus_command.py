@@ -161,7 +161,7 @@ def test_doctor_finds_nothing_bad_here(lotus):
     told = lotus("doctor")
     assert told.code == 0 and told.stderr == b""
     lines = doctors_lines(told)
-    assert len(lines) == 12 and {state for state, _ in lines} <= {"ok", "note"}
+    assert len(lines) == 13 and {state for state, _ in lines} <= {"ok", "note"}
 
 
 def test_doctor_says_what_is_bad(lotus, tmp_path):

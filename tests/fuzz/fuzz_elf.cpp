@@ -34,9 +34,9 @@ std::vector<std::uint64_t> addresses_in(const ElfFile& file) {
 // A snapshot whose stack words are addresses of the library's code.
 std::vector<std::uint8_t> snapshot(const std::vector<std::uint64_t>& addresses, std::size_t first) {
   test::SnapshotParts parts;
-  parts.header.registers[kRegisterRsp] = parts.header.stack_start = kStack;
-  parts.header.registers[kRegisterRip] = kStart + addresses[first];
-  parts.header.registers[6] = kStack + 64;  // rbp
+  parts.registers[kOwnRegisters.stack_pointer] = parts.header.stack_start = kStack;
+  parts.registers[kOwnRegisters.program_counter] = kStart + addresses[first];
+  parts.registers[6] = kStack + 64;  // rbp
   parts.stack.resize(kStackWords * 8);
   parts.header.stack_bytes = static_cast<std::uint32_t>(parts.stack.size());
   for (std::size_t i = 0; i < kStackWords; ++i) {

@@ -78,19 +78,23 @@ struct Fixture {
 // Makes the counts in the header match the payload: Python frames and then the stack.
 void mend(fuzz::Bytes& payload, const Fixture& fixture) {
   auto header = fuzz::read_at<SnapshotHeader>(payload, 0);
-  const std::size_t rest = payload.size() - sizeof header;
+  header.machine = header.machine == Machine::aarch64 ? Machine::aarch64 : Machine::x86_64;
+  const Registers numbers = registers_of(header.machine);
+  const std::size_t head = sizeof header + numbers.count * sizeof(std::uint64_t);
+  payload.resize(std::max(payload.size(), head));
+  const std::size_t rest = payload.size() - head;
   header.python_frames =
       static_cast<std::uint32_t>(std::min<std::size_t>(header.python_frames % 8, rest / 16));
   header.stack_bytes =
       static_cast<std::uint32_t>(std::min<std::size_t>(kMaxStackBytes, rest - header.python_frames * 16));
-  payload.resize(sizeof header + header.python_frames * 16 + header.stack_bytes);
-  for (std::uint64_t& word : header.registers) word = fixture.address(word);
-  header.registers[kRegisterRsp] = kStack + header.stack_start % (2 * kRedZoneBytes);
+  payload.resize(head + header.python_frames * 16 + header.stack_bytes);
+  const std::uint64_t pointer = kStack + header.stack_start % (2 * kRedZoneBytes);
   header.stack_start = kStack;
   header.entry = fixture.address(header.entry);
   fuzz::write_at(payload, 0, header);
   for (std::size_t at = sizeof header; at + 8 <= payload.size(); at += 8)
     fuzz::write_at(payload, at, fixture.address(fuzz::read_at<std::uint64_t>(payload, at)));
+  fuzz::write_at(payload, sizeof header + numbers.stack_pointer * sizeof pointer, pointer);
 }
 
 }  // namespace
@@ -98,9 +102,10 @@ void mend(fuzz::Bytes& payload, const Fixture& fixture) {
 std::vector<fuzz::Bytes> fuzz::seeds() {
   std::vector<Bytes> all;
   for (std::uint64_t kind = 0; kind < 8; ++kind) {
-    Bytes seed(1 + sizeof(SnapshotHeader) + 64 * 8);
+    Bytes seed(1 + sizeof(SnapshotHeader) + (kMaxRegisters + 64) * 8);
+    if (kind % 2 == 1) write_at(seed, 1 + offsetof(SnapshotHeader, machine), Machine::aarch64);
     seed[0] = 1;
-    for (std::size_t at = 1 + offsetof(SnapshotHeader, registers); at + 8 <= seed.size(); at += 8) {
+    for (std::size_t at = 1 + sizeof(SnapshotHeader); at + 8 <= seed.size(); at += 8) {
       const std::uint64_t tag = at % 5 == 0 ? kStackTag : 1 + (kind + at / 8) % 3;
       write_at(seed, at, (tag << kTagShift) + at * 4099 * (kind + 1));
     }

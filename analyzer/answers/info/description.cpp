@@ -26,6 +26,7 @@ Json process_json(const Trace& trace, const Process& process, const Reading& rea
                {"arguments", process.arguments},
                {"directory", process.directory},
                {"host", process.host},
+               {"architecture", process.architecture},
                {"python", process.python},
                {"torch", process.torch},
                {"cores", process.cores},

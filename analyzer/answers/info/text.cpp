@@ -45,6 +45,7 @@ std::string processes_text(const Json& json, const Terminal& terminal) {
                {.title = "program", .right = false, .flexible = true},
                {.title = "python", .right = false, .importance = 2},
                {.title = "torch", .right = false, .importance = 2},
+               {.title = "architecture", .right = false, .importance = 5},
                {.title = "cores", .importance = 4},
                {.title = "threads", .importance = 3},
                {"records"},
@@ -57,9 +58,10 @@ std::string processes_text(const Json& json, const Terminal& terminal) {
         any ? static_cast<double>(p["last_ns"].get<std::int64_t>() - p["first_ns"].get<std::int64_t>()) : 0;
     const std::string program = text_of(p["program"]) + " " + text_of(p["arguments"]);
     table.add({text_of(p["pid"]), text_of(p["worker"]), text_of(p["rank"]), program, text_of(p["python"]),
-               text_of(p["torch"]), text_of(p["cores"]), std::to_string(p["threads"].size()),
-               count(p["records"]), p.contains("lost_events") ? count(p["lost_events"]) : "-",
-               fmt::format("{:.3f}", ns / 1e9), ending_of(p)});
+               text_of(p["torch"]), text_of(p["architecture"]), text_of(p["cores"]),
+               std::to_string(p["threads"].size()), count(p["records"]),
+               p.contains("lost_events") ? count(p["lost_events"]) : "-", fmt::format("{:.3f}", ns / 1e9),
+               ending_of(p)});
   }
   return table.text(terminal);
 }

@@ -17,6 +17,7 @@ constexpr Row kRows[] = {
     {"process", "directory", Redaction::path},
     {"process", "host", Redaction::text},
     {"process", "torch", Redaction::keep},
+    {"architecture", "name", Redaction::keep},
     {"thread", "name", Redaction::text},  // by default, the name of the program
     {"op_def", "name", Redaction::keep},
     {"op_def", "qualified", Redaction::keep},

@@ -179,6 +179,9 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
   switch (record.kind) {
     case Kind::process:
       return define_process(target, record);
+    case Kind::architecture:
+      target.architecture = field<Kind::architecture, "name">(record);
+      return;
     case Kind::thread:
       target.threads[static_cast<std::uint32_t>(field<Kind::thread, "stream">(record))] = {
           field<Kind::thread, "tid">(record), std::string(field<Kind::thread, "name">(record))};

@@ -145,7 +145,7 @@ struct Process {
   std::uint32_t number = 0;  // in the trace, from 1
   std::uint32_t pid = 0, parent_pid = 0;
   ClockPair created{};
-  std::string python, program, arguments, directory, host, torch;
+  std::string python, program, arguments, directory, host, torch, architecture;
   std::uint64_t cores = 0;
   std::uint64_t pair_cost_ps = 0;   // of one Enter/Leave pair of the tracer, picoseconds
   std::uint64_t start_cost_ns = 0;  // CPU time of the tracer until it was ready to record

@@ -16,6 +16,7 @@ Json program_json(const Process& process) {
           {"arguments", process.arguments},
           {"directory", process.directory},
           {"host", process.host},
+          {"architecture", process.architecture},
           {"cores", process.cores},
           {"python", process.python},
           {"torch", process.torch}};

@@ -24,7 +24,9 @@ std::vector<std::uint8_t> from_hex(const std::string& text) {
 void read_line(std::istringstream& words, const std::string& what, GdbStop& stop) {
   words >> std::hex;
   if (what == "registers") {
-    for (std::uint64_t& value : stop.snapshot.header.registers) words >> value;
+    stop.snapshot.header.machine = kOwnRegisters.machine;
+    stop.snapshot.numbers = kOwnRegisters;
+    for (std::size_t i = 0; i < kOwnRegisters.count; ++i) words >> stop.snapshot.registers[i];
   } else if (what == "stack") {
     std::string bytes;
     words >> stop.snapshot.header.stack_start >> bytes;

@@ -79,23 +79,26 @@ std::vector<std::uint8_t> SnapshotParts::bytes() const {
   SnapshotHeader out = header;
   out.python_frames = static_cast<std::uint32_t>(python.size());
   out.stack_bytes = static_cast<std::uint32_t>(stack.size());
-  std::vector<std::uint8_t> all(sizeof out + python.size() * sizeof(PythonFrame) + stack.size());
+  out.machine = kOwnRegisters.machine;
+  std::vector<std::uint8_t> all(sizeof out + sizeof registers + python.size() * sizeof(PythonFrame) +
+                                stack.size());
   std::memcpy(all.data(), &out, sizeof out);
-  std::uint8_t* at = all.data() + sizeof out;
+  std::memcpy(all.data() + sizeof out, registers.data(), sizeof registers);
+  std::uint8_t* at = all.data() + sizeof out + sizeof registers;
   if (!python.empty()) std::memcpy(at, python.data(), python.size() * sizeof(PythonFrame));
   if (!stack.empty()) std::memcpy(at + python.size() * sizeof(PythonFrame), stack.data(), stack.size());
   return all;
 }
 
 void take_snapshot(const ucontext_t& context, SnapshotParts& parts) {
-  constexpr int kOrder[kRegisters] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                      REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+  constexpr int kOrder[kOwnRegisters.count] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                               REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                               REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
   parts.header.tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
   parts.header.weight = 1;
-  for (std::size_t i = 0; i < kRegisters; ++i)
-    parts.header.registers[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
-  const std::uint64_t pointer = parts.header.registers[kRegisterRsp];
+  for (std::size_t i = 0; i < kOwnRegisters.count; ++i)
+    parts.registers[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[kOrder[i]]);
+  const std::uint64_t pointer = parts.registers[kOwnRegisters.stack_pointer];
   parts.header.stack_start = pointer - std::min<std::uint64_t>(pointer % 4096, kRedZoneBytes);
   copy_stack(parts.header.stack_start, parts.stack);
 }

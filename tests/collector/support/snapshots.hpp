@@ -4,6 +4,7 @@
 
 #include <ucontext.h>
 
+#include <array>
 #include <cstdint>
 #include <lotus/snapshot.hpp>
 #include <map>
@@ -18,6 +19,7 @@ namespace lotus::test {
 // The parts of a snapshot before they are encoded; a test may change them.
 struct SnapshotParts {
   SnapshotHeader header{};
+  std::array<std::uint64_t, kOwnRegisters.count> registers{};
   std::vector<PythonFrame> python;
   std::vector<std::uint8_t> stack;
 

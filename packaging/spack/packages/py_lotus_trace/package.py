@@ -5,6 +5,7 @@
 A copy of this recipe elsewhere names each release's address and its sum (dist/SHA256SUMS) instead.
 """
 import pathlib
+import platform
 
 from spack.package import *
 from spack_repo.builtin.build_systems.python import PythonPackage
@@ -20,13 +21,12 @@ class PyLotusTrace(PythonPackage):
     version("0.2.0", expand=False)
 
     depends_on("python@3.9:", type=("build", "run"))
-    conflicts("target=aarch64:", msg="the wheel is for x86_64")
     conflicts("platform=darwin")
     conflicts("platform=windows")
 
     def url_for_version(self, version):
         dist = pathlib.Path(__file__).resolve().parents[4] / "dist"
-        return (dist / f"lotus_trace-{version}-py3-none-manylinux2014_x86_64.whl").as_uri()
+        return (dist / f"lotus_trace-{version}-py3-none-manylinux2014_{platform.machine()}.whl").as_uri()
 
     import_modules = ["lotus_trace"]
 
