@@ -62,9 +62,29 @@ void let_urgent_yield(std::vector<Judged>& held) {
   for (Judged& judged : held) judged.judgement.urgent = judged.judgement.urgent && !yields;
 }
 
+// More workers, or a longer queue, would leave one of these causes as it is, and the replay does not know.
+bool workers_would_wait(const std::vector<Judged>& held) {
+  return std::any_of(held.begin(), held.end(), [](const Judged& judged) {
+    return judged.cause == Cause::batching || judged.cause == Cause::lock || judged.cause == Cause::threads ||
+           judged.cause == Cause::oversubscribed;
+  });
+}
+
+void rule_out_workers(Diagnosis& diagnosis) {
+  if (!workers_would_wait(diagnosis.held)) return;
+  std::erase_if(diagnosis.held, [&](Judged& judged) {
+    if (judged.cause != Cause::workers) return false;
+    judged.judgement.holds = false;
+    judged.judgement.words = "more workers would leave what is told before";
+    diagnosis.ruled_out.push_back(std::move(judged));
+    return true;
+  });
+}
+
 void judge(const Case& c, Diagnosis& diagnosis) {
   if (c.judgeable()) judge_all(c, Place::ranked, diagnosis);
   let_urgent_yield(diagnosis.held);
+  rule_out_workers(diagnosis);
   diagnosis.held = ranked(std::move(diagnosis.held));
   if (diagnosis.held.empty()) judge_all(c, Place::rest, diagnosis);
 }
@@ -103,6 +123,18 @@ const Trial* answer_of(const Trials& trials, Cause cause) {
   return trial;
 }
 
+// Where it differs from what was recorded by more than this, a gain that is told would mostly be its error.
+bool replay_is_right(const Case& c) {
+  constexpr double kMostErrorPercent = 20;
+  return std::abs(c.trials()->replay().rate_error_percent()) <= kMostErrorPercent;
+}
+
+std::string unsure_of(const Case& c, const Trial& trial) {
+  return fmt::format(
+      "{} would gain; how much is not known, as the replay of the run as recorded is off by {:+.0f} %",
+      trial.change, c.trials()->replay().rate_error_percent());
+}
+
 // The advice to the first cause. Where no trial gains for certain, its own change, without a prediction.
 Advice first_advice(const Case& c, const Judged& first) {
   const CauseRow& row = row_of(first.cause);
@@ -111,18 +143,20 @@ Advice first_advice(const Case& c, const Judged& first) {
     const Trial* trial = answer_of(*c.trials(), first.cause);
     if (trial != nullptr && trial->gain > 0) {
       Advice advice = advice_of(c, *trial);
-      advice.message = why + ": " + advice.message;
+      advice.message = why + ": " + (replay_is_right(c) ? advice.message : unsure_of(c, *trial));
       if (gains(*advice.prediction, *c.recording())) return advice;
     }
   }
   Advice advice{"none", why, first.cause == Cause::balanced ? "nothing to gain" : why};
-  if (row.change != nullptr) advice = {"none", why + ": " + row.change, row.change};
+  const std::string change =
+      first.judgement.change.empty() && row.change != nullptr ? row.change : first.judgement.change;
+  if (!change.empty()) advice = {"none", why + ": " + change, change};
   if (c.trials()) advice.prediction = c.trials()->replay().predict({});
   return advice;
 }
 
-// Not told: what a row that asks for more than a gain has ruled out; more workers or a longer queue, where a
-// cause holds that both would leave, and that the replay does not know.
+// Not told: what a row that asks for more than a gain has ruled out; more workers or a longer queue, where
+// they would wait, too.
 bool is_told(const Trial& trial, const Diagnosis& diagnosis) {
   const std::string_view action = trial.action;
   for (const auto& judged : diagnosis.ruled_out) {
@@ -130,10 +164,7 @@ bool is_told(const Trial& trial, const Diagnosis& diagnosis) {
     if (answer != nullptr && action == answer) return false;
   }
   if (action != "workers" && action != "prefetch") return true;
-  return std::none_of(diagnosis.held.begin(), diagnosis.held.end(), [](const Judged& judged) {
-    return judged.cause == Cause::batching || judged.cause == Cause::lock || judged.cause == Cause::threads ||
-           judged.cause == Cause::oversubscribed;
-  });
+  return !workers_would_wait(diagnosis.held);
 }
 
 // A replay of the whole run mixes epochs that read from storage with others that do not: what it predicts

@@ -33,6 +33,10 @@ Judgement judge_page_cache(const Case& c);
 Judgement judge_storage(const Case& c);
 Judgement judge_op(const Case& c);
 Judgement judge_own_code(const Case& c);
+
+// `; they wait in Labels.wait (waiting for a lock: sem_wait)`: where fetches wait longest, if that is a fifth
+// of their time or more; else empty.
+std::string where_fetches_wait(const Findings& findings);
 Judgement judge_batching(const Case& c);
 Judgement judge_repeated(const Case& c);
 

@@ -324,8 +324,8 @@ Judgement judge_recorded_sampler(const Case& c, const SamplerFinding& sampler) {
   out.explains = sampler.share_percent().value_or(0);
   out.holds = out.explains >= kLeastExplained;
   out.words = out.holds
-                  ? fmt::format("{} works in training's own process for {}, {} of its loops", the_sampler(c),
-                                human_time(sampler.total()), human_percent(out.explains))
+                  ? fmt::format("{} works in training's own process for {}, {} of the time of its loops",
+                                the_sampler(c), human_time(sampler.total()), human_percent(out.explains))
                   : fmt::format("the sampler takes {} of training's loops", human_percent(out.explains));
   if (out.holds && sampler.first > sampler.later)
     out.words += fmt::format(", {} of it at the starts of epochs", human_time(sampler.first));

@@ -136,12 +136,46 @@ Judgement judge_recorded_lock(const Case& c, const LockFinding& lock) {
 
 }  // namespace
 
+namespace {
+
+// How a database or a file is locked: a library asks for it, and sleeps and asks again where another one
+// holds it. Python sleeps otherwise.
+bool is_lock_of_file(std::string_view call) {
+  return call == "usleep" || call == "nanosleep" || call == "flock" || call == "fcntl" || call == "lockf";
+}
+
+// Of the time in which batches are made, in such waits of 10 ms and more.
+double share_of_file_locks(const Findings& f) {
+  double sum = 0;
+  for (const WaitFinding& wait : f.waits)
+    if (is_lock_of_file(wait.call)) sum += wait.tally.ns;
+  return f.fetch_time > 0 ? std::min(1.0, sum / f.fetch_time) : 0;
+}
+
+Judgement judge_lock_of_file(const Case& c, double share) {
+  Judgement out;
+  out.holds = c.waits();
+  out.explains = c.waited_percent() * share;
+  out.words = fmt::format(
+      "workers wait for {} of the time in which batches are made, as where others hold the lock of a "
+      "database or a file",
+      human_percent(100 * share));
+  out.words += where_fetches_wait(c.findings());
+  out.evidence = {
+      {"waiting for locks of files, or asking for them again, of making batches", 100 * share, "percent"}};
+  return out;
+}
+
+}  // namespace
+
 // Fetches waited for a lock, as was recorded. Or, for locks of other libraries: workers make their samples
 // one after the other, and do not compute meanwhile: they wait for one lock, or for one thing that serves one
 // at a time. See taking_turns().
 Judgement judge_lock(const Case& c) {
   if (const LockFinding* lock = recorded_lock(c)) return judge_recorded_lock(c, *lock);
   if (c.recording() == nullptr || c.workers() < 2) return ruled_out("there are not several workers");
+  const double of_files = share_of_file_locks(c.findings());
+  if (of_files >= kLeastLocked && !taking_turns(*c.recording())) return judge_lock_of_file(c, of_files);
   const TakingTurns& turns = c.recording()->turns;
   if (turns.gaps == 0) return ruled_out("too few samples to tell whether workers wait for each other");
   const double close = 100 * static_cast<double>(turns.close) / static_cast<double>(turns.gaps);
@@ -155,9 +189,11 @@ Judgement judge_lock(const Case& c) {
   const auto workers = static_cast<double>(c.workers());
   out.explains = std::min(c.waited_percent(), 100 * (1 - 1 / workers));
   out.words = fmt::format(
-      "the {} workers take turns, as if all needed one lock: only {} of the samples end close "
-      "after another worker's",
+      "the {} workers take turns, as if all needed one lock: samples of two workers hardly ever end at the "
+      "same "
+      "time ({})",
       c.workers(), human_percent(close));
+  out.words += where_fetches_wait(c.findings());
   out.evidence = {{"samples that end close after another worker's", close, "percent"},
                   {"workers", workers},
                   {"fetches compute", 100 * c.findings().fetch_cpu_share().value_or(0), "percent"}};

@@ -4,6 +4,7 @@
 
 #include "answers/causes/rows.hpp"
 #include "answers/report/system_calls.hpp"
+#include "answers/stacks/library_code.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
 
@@ -175,6 +176,42 @@ void tell_of_waits(Judgement& out, const Findings& f, std::string_view op, doubl
 
 }  // namespace
 
+std::string where_fetches_wait(const Findings& findings) {
+  constexpr double kLeast = 0.2;  // of fetches' time
+  if (findings.waits.empty() || findings.waits.front().tally.ns < kLeast * findings.fetch_time) return {};
+  const WaitFinding& most = findings.waits.front();
+  return fmt::format("; they wait in {} ({})", escaped(most.function), escaped(in_words(most.call)));
+}
+
+namespace {
+
+// The package or module that a library's file belongs to.
+std::string library_of(std::string_view file) {
+  constexpr std::string_view kPackages = "-packages/";
+  const std::size_t at = file.find(kPackages);
+  std::string_view rest =
+      at == file.npos ? file.substr(file.rfind('/') + 1) : file.substr(at + kPackages.size());
+  rest = rest.substr(0, rest.find('/'));
+  if (rest.ends_with(".py")) rest.remove_suffix(3);
+  return std::string(rest);
+}
+
+// Of a library's function whose it is, and whose dataset calls it: nobody can make that cheaper himself.
+std::string with_library(const Case& c, const std::string& name, Judgement& out) {
+  const auto& ops = c.findings().ops;
+  const auto found = std::find_if(ops.begin(), ops.end(), [&](const OpFinding& op) {
+    return op.op.name == name && op.op.role == OpRole::frame && is_library_code(op.op.file);
+  });
+  if (found == ops.end()) return escaped(name);
+  out.change = "call it less: prepare the data once, before training";
+  const LoaderFinding* loader = c.loader();
+  const bool known = loader != nullptr && loader->loader && !loader->loader->dataset.empty();
+  return fmt::format("{} of {}{}", escaped(name), escaped(library_of(found->op.file)),
+                     known ? fmt::format(", which {} calls,", escaped(loader->loader->dataset)) : "");
+}
+
+}  // namespace
+
 // The longest operation gains if it takes half the time.
 Judgement judge_op(const Case& c) {
   const OpFinding* longest = dominant_op(c.findings());
@@ -190,7 +227,7 @@ Judgement judge_op(const Case& c) {
     out.general = true;
     out.holds = c.trials()->worthwhile("op");
     out.explains = explained_by(c, op, "op");
-    out.words = fmt::format("{} takes {} of the time in which a batch is made", escaped(name),
+    out.words = fmt::format("{} takes {} of the time in which a batch is made", with_library(c, name, out),
                             human_percent(100 * share));
   } else {
     if (longest == nullptr || c.findings().fetch_time <= 0) return ruled_out("no operation was recorded");

@@ -59,11 +59,11 @@ std::string tracing_text(const QualityFinding& quality, const Terminal& terminal
   const double percent = quality.overhead_percent().value_or(0);
   if (percent < kTellsOfTracingPercent) return {};
   const bool calls = static_cast<double>(quality.python_calls.ns) > quality.own_cost / 2;
-  const std::string why =
-      calls
-          ? fmt::format("most of it by {} Python calls: without Lotus these are faster",
-                        human_count(quality.python_calls.count))
-          : std::string("LOTUS_SAMPLE_HZ=0 leaves out stack samples, LOTUS_TORCH_OPS=0 PyTorch's operators");
+  const std::string why = calls ? fmt::format("most of it by {} Python calls: without Lotus these are faster",
+                                              human_count(quality.python_calls.count))
+                                : std::string(
+                                      "set LOTUS_SAMPLE_HZ=0 to leave out stack samples, LOTUS_TORCH_OPS=0 "
+                                      "for PyTorch's operators");
   const std::string line =
       fmt::format("Tracing took {} of the time measured, {}", human_percent(percent), why);
   return terminal.styled(Style::yellow, wrapped(line, terminal.width)) + "\n";

@@ -54,6 +54,8 @@ std::string head_of(const Findings& findings, const Verdict& verdict) {
   // Each is asked for a batch and left: what is between two of them is no step.
   if (cause == Cause::iterators) return "Training is input-bound";
   if (verdict.bound == Bound::input) return "Training is input-bound: " + waited;
+  if (cause == Cause::dataset_in_step)
+    return "Training is slowed by its dataset, in its own steps: " + waited;
   if (cause == Cause::training) return "Training is the limit, not its input: " + waited;
   if (cause == Cause::balanced || cause == Cause::unknown)
     return "Training and its input are about balanced: " + waited;

@@ -22,14 +22,19 @@ std::string other_causes_text(const Diagnosis& diagnosis, const Terminal& termin
   return text;
 }
 
+const char* none_gains(const Diagnosis& diagnosis) {
+  const CauseRow& row = row_of(diagnosis.cause());
+  return row.action == nullptr && row.change != nullptr ? "What is advised above is not in the replay. "
+                                                        : "No change gains for certain. ";
+}
+
 std::string note_of(const Diagnosis& diagnosis, const std::string& unit) {
   const bool none = std::all_of(diagnosis.advice.begin(), diagnosis.advice.end(),
                                 [](const Advice& advice) { return advice.action == "none"; });
   return fmt::format(
       "{}The replay of the run as recorded is off by {:+.1f} % in {}/s, {:+.1f} points in the share "
       "waited; try other changes with `lotus-analyze whatif`.",
-      none ? "No change gains enough to be told. " : "", diagnosis.error->rate_percent, unit,
-      diagnosis.error->waited_points);
+      none ? none_gains(diagnosis) : "", diagnosis.error->rate_percent, unit, diagnosis.error->waited_points);
 }
 
 }  // namespace
