@@ -143,7 +143,9 @@ Advice first_advice(const Case& c, const Judged& first) {
     const Trial* trial = answer_of(*c.trials(), first.cause);
     if (trial != nullptr && trial->gain > 0) {
       Advice advice = advice_of(c, *trial);
-      advice.message = why + ": " + (replay_is_right(c) ? advice.message : unsure_of(c, *trial));
+      const std::string& change = first.judgement.change;
+      advice.message = why + (change.empty() ? "" : "; " + change) + ": " +
+                       (replay_is_right(c) ? advice.message : unsure_of(c, *trial));
       if (gains(*advice.prediction, *c.recording())) return advice;
     }
   }

@@ -185,29 +185,33 @@ std::string where_fetches_wait(const Findings& findings) {
 
 namespace {
 
-// The package or module that a library's file belongs to.
-std::string library_of(std::string_view file) {
-  constexpr std::string_view kPackages = "-packages/";
-  const std::size_t at = file.find(kPackages);
-  std::string_view rest =
-      at == file.npos ? file.substr(file.rfind('/') + 1) : file.substr(at + kPackages.size());
-  rest = rest.substr(0, rest.find('/'));
-  if (rest.ends_with(".py")) rest.remove_suffix(3);
-  return std::string(rest);
-}
-
-// Of a library's function whose it is, and whose dataset calls it: nobody can make that cheaper himself.
-std::string with_library(const Case& c, const std::string& name, Judgement& out) {
-  const auto& ops = c.findings().ops;
-  const auto found = std::find_if(ops.begin(), ops.end(), [&](const OpFinding& op) {
-    return op.op.name == name && op.op.role == OpRole::frame && is_library_code(op.op.file);
+// Of a library's function: whose it is, whose dataset calls it, and what all of the library takes: one
+// statement of the program's is often many functions of it. `share`: of the function, of making a batch.
+std::string words_of_op(const Case& c, const std::string& name, double share, Judgement& out) {
+  const Findings& f = c.findings();
+  const auto is_of_library = [](const OpFinding& op) {
+    return op.op.role == OpRole::frame && is_library_code(op.op.file);
+  };
+  const auto found = std::find_if(f.ops.begin(), f.ops.end(), [&](const OpFinding& op) {
+    return op.op.name == name && is_of_library(op);
   });
-  if (found == ops.end()) return escaped(name);
-  out.change = "call it less: prepare the data once, before training";
+  const std::string takes = human_percent(100 * share) + " of the time in which a batch is made";
+  if (found == f.ops.end()) return fmt::format("{} takes {}", escaped(name), takes);
+  const std::string library = library_of(found->op.file);
+  double all = 0;
+  for (const OpFinding& op : f.ops)
+    if (is_of_library(op) && library_of(op.op.file) == library) all += op.fetch_self / f.fetch_time;
+  out.change = "call it less, or prepare the data once, before training";
   const LoaderFinding* loader = c.loader();
   const bool known = loader != nullptr && loader->loader && !loader->loader->dataset.empty();
-  return fmt::format("{} of {}{}", escaped(name), escaped(library_of(found->op.file)),
-                     known ? fmt::format(", which {} calls,", escaped(loader->loader->dataset)) : "");
+  const std::string caller =
+      known ? fmt::format(", which {} calls,", escaped(loader->loader->dataset)) : std::string();
+  if (all < kTellsOfLibrary * share)
+    return fmt::format("{} of {}{} takes {}", escaped(name), escaped(library), caller, takes);
+  out.evidence.push_back(
+      {"all functions of " + escaped(library) + ", of making a batch", 100 * all, "percent"});
+  return fmt::format("{}{} takes {} of the time in which a batch is made, {} of it {}", escaped(library),
+                     caller, human_percent(100 * all), human_percent(100 * share / all), escaped(name));
 }
 
 }  // namespace
@@ -227,15 +231,15 @@ Judgement judge_op(const Case& c) {
     out.general = true;
     out.holds = c.trials()->worthwhile("op");
     out.explains = explained_by(c, op, "op");
-    out.words = fmt::format("{} takes {} of the time in which a batch is made", with_library(c, name, out),
-                            human_percent(100 * share));
+    out.words = words_of_op(c, name, share, out);
   } else {
     if (longest == nullptr || c.findings().fetch_time <= 0) return ruled_out("no operation was recorded");
     name = longest->op.name;
     share = longest->fetch_self / c.findings().fetch_time;
     out = judge_by_share(c, share, escaped(name));
   }
-  out.evidence = {{"operation", 0, "", escaped(name)}, {"of making a batch", 100 * share, "percent"}};
+  out.evidence.insert(out.evidence.begin(),
+                      {{"operation", 0, "", escaped(name)}, {"of making a batch", 100 * share, "percent"}});
   tell_of_waits(out, c.findings(), name, share * c.findings().fetch_time);
   return out;
 }

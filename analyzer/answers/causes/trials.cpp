@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "answers/replay/torch_version.hpp"
+#include "answers/stacks/library_code.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
 
@@ -63,10 +64,14 @@ double Trials::gain(std::string_view action) const {
   return trial == nullptr ? 0 : std::max(0.0, trial->gain);
 }
 
-double Trials::explained_by(const std::string& op) const {
+double Trials::explained_by(const std::string& op) const { return saved_by(gain_of(change_of(op, 0))); }
+
+Question Trials::change_of(const std::string& op, double factor) const {
   Question question;
-  question.ops.push_back({op, {.factor = 0, .ns = {}}, false});
-  return saved_by(gain_of(question));
+  const bool top = op == top_op_.name;
+  for (const std::string& name : top ? changed_ops_ : std::vector{op})
+    question.ops.push_back({name, {.factor = factor, .ns = {}}, false});
+  return question;
 }
 
 double Trials::worthwhile() const {
@@ -216,9 +221,19 @@ void Trials::try_ops() {
     consider({"storage", "reading that takes no time", question});
   }
   if (top_op_.name.empty()) return;
-  Question question;
-  question.ops.push_back({top_op_.name, {.factor = 0.5, .ns = {}}, false});
-  consider({"op", fmt::format("{} in half the time", escaped(top_op_.name)), question});
+  std::string library;
+  for (const auto& op : recording_.ops)
+    if (op.name == top_op_.name && op.role == top_op_.role) library = op.library;
+  double all = 0;
+  for (const auto& op : recording_.ops) {
+    if (library.empty() || op.library != library || op.calls == 0) continue;
+    changed_ops_.push_back(op.name);
+    all += fetch_share(op, 1);
+  }
+  const bool whole = all >= kTellsOfLibrary * top_op_.share;
+  if (!whole) changed_ops_ = {top_op_.name};
+  consider({"op", fmt::format("{} in half the time", escaped(whole ? library : top_op_.name)),
+            change_of(top_op_.name, 0.5)});
 }
 
 void Trials::try_own_code() {

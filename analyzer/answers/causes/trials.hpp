@@ -61,6 +61,8 @@ class Trials {
   double gain_of(const Question& question) const;
   // The percent of the run's time that would not have passed if these operations took none.
   double explained_by(const std::string& op) const;
+  // A change of this operation, or of all that the trial `op` changes if this is its longest.
+  Question change_of(const std::string& op, double factor) const;
 
   // From this gain on a change is worth to be told.
   double worthwhile() const;
@@ -112,6 +114,7 @@ class Trials {
   Fetches fetches_;
   std::vector<Trial> all_;
   FetchPart top_op_, starting_op_, reading_, own_code_;
+  std::vector<std::string> changed_ops_;  // by the trial `op`: the longest one, or all of its library
 };
 
 // Whether enough of the loader's batches were recorded for a meaningful replay.

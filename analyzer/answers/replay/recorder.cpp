@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "answers/stacks/library_code.hpp"
 #include "reading/model/lock_hooks.hpp"
 
 namespace lotus::analyzer {
@@ -123,6 +124,7 @@ void Recorder::on_op(const Span& span) {
   if (sum.calls++ == 0) {
     sum.name = op.name;
     sum.role = op.role;
+    if (op.role == OpRole::frame) sum.library = library_of(op.file);
   }
   const auto self = static_cast<double>(span.self_ticks());
   sum.self += self;

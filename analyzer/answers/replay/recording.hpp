@@ -20,6 +20,7 @@ struct RecordedOp {
   double self = 0;                      // nested operations excluded, all calls inside of fetches
   std::vector<std::uint32_t> nested{};  // operations that it calls itself; at most kMostNested
   CpuTime cpu;
+  std::string library{};    // whose function it is; empty: the program's own, or not a plain function
   bool first_only = false;  // in the first batches of workers, and in no other: opening what they keep
 };
 

@@ -1,8 +1,9 @@
-// Whether Python code is the program's own.
+// Whether Python code is the program's own, and whose it is else.
 #pragma once
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 namespace lotus::analyzer {
@@ -13,5 +14,20 @@ inline bool is_library_code(std::string_view file) {
   return std::any_of(std::begin(kParts), std::end(kParts),
                      [&](std::string_view part) { return file.find(part) != file.npos; });
 }
+
+// The package or module that a library's file is of: `pandas`, `subprocess`. Empty: the file is no library's.
+inline std::string library_of(std::string_view file) {
+  constexpr std::string_view kPackages = "-packages/";
+  if (!is_library_code(file)) return {};
+  const std::size_t at = file.find(kPackages);
+  std::string_view name = file.substr(at == file.npos ? file.rfind('/') + 1 : at + kPackages.size());
+  name = name.substr(0, name.find('/'));
+  if (name.ends_with(".py")) name.remove_suffix(3);
+  return std::string(name);
+}
+
+// One statement of the program's is often many functions of a library. From so many times its longest one's
+// time on, the whole library is told of instead.
+inline constexpr double kTellsOfLibrary = 1.3;
 
 }  // namespace lotus::analyzer
