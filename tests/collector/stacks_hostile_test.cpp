@@ -276,7 +276,7 @@ TEST_CASE("ELF files that are scribbled over or cut off: frames and names are fo
 
 TEST_CASE("snapshots that take long to unwind hold up no other process") {
   constexpr std::uint64_t kModules = 16'000;
-  constexpr std::uint64_t kSnapshots = 15'000;
+  constexpr std::uint64_t kSnapshots = 13'000;
   const TemporaryDirectory segments, files;
   const pid_t child = in_child([] { pause(); });
   SegmentPlan plan;
