@@ -17,7 +17,8 @@ PHOTOS = 64
 BATCHES = 8
 NOBODY = "65534"
 SMALL_MEMORY = 'mount -t tmpfs -o size=64m,mode=1777 tmpfs /dev/shm && exec "$@"'
-READ_ONLY = 'mount --bind "$TMPDIR" "$TMPDIR" && mount -o remount,ro,bind / && cd / && exec "$@"'
+# With shared memory of its own: else its collector, which can write nowhere else, would serve the conditions beside it.
+READ_ONLY = 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && mount --bind "$TMPDIR" "$TMPDIR" && mount -o remount,ro,bind / && cd / && exec "$@"'
 MALLOCS = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4"}
 
 
