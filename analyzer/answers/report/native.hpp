@@ -90,7 +90,7 @@ class NativeCollector {
     OpKey op;
     std::optional<FrameId> function, innermost;
     std::string call;
-    auto operator<=>(const WaitPlace&) const = default;
+    auto operator<=>(const WaitPlace&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   std::map<WaitPlace, WaitTally> waits_;
   double read_ = 0;

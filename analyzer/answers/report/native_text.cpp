@@ -28,7 +28,7 @@ std::string bytes_per_call(const OpFinding& op) {
 // `Labels.wait (labels.py:12)`
 std::string place_text(const WaitFinding& wait) {
   if (wait.function.empty()) return "-";
-  const std::string name = escaped(readable_function(wait.function));
+  std::string name = escaped(readable_function(wait.function));
   if (wait.file.empty()) return name;
   return fmt::format("{} ({}:{})", name, escaped(base_name(wait.file)), wait.line);
 }

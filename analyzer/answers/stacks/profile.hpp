@@ -38,7 +38,8 @@ struct OpKey {
 
   bool outside() const { return name.empty(); }
   std::string_view shown() const { return outside() ? kOutsideOps : std::string_view(name); }
-  auto operator<=>(const OpKey&) const = default;
+  auto operator<=>(const OpKey&) const =
+      default;  // NOLINT(modernize-use-nullptr): a false one, of clang-tidy 14
 };
 
 // What a runner that does nothing but call its operations takes itself is less than this share: of the time

@@ -136,10 +136,7 @@ class CounterTable {
     if (mapped_.empty()) return;
     std::string by = all.front().name;
     for (const auto& counter : all)
-      if (is_cpu_time(counter.name) && !is_clockticks(by))
-        by = counter.name;
-      else if (is_clockticks(counter.name))
-        by = counter.name;
+      if (is_clockticks(counter.name) || (is_cpu_time(counter.name) && !is_clockticks(by))) by = counter.name;
     double sum = 0, known = 0;
     for (const auto& counter : all) {
       if (counter.name != by) continue;
