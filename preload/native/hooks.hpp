@@ -52,22 +52,18 @@ inline void count_return(const OpenCall& call, std::uint64_t ticks, std::uint64_
   call.total->bytes += bytes;
 }
 
-// Calls and times what was counted. `bytes(result)`: what the call moved.
-template <class Call, class Bytes>
-[[gnu::always_inline]] inline auto timed(const OpenCall& open, Call&& call, Bytes&& bytes) {
+// Calls and times what was counted.
+template <class Call>
+[[gnu::always_inline]] inline auto timed(const OpenCall& open, Call&& call) {
   const std::uint64_t begin = ticks_now();
   const auto result = call();
-  count_return(open, ticks_now() - begin, bytes(result));
+  count_return(open, ticks_now() - begin, 0);
   return result;
 }
 // Counts it before.
-template <class Call, class Bytes>
-[[gnu::always_inline]] inline auto timed(Thread& thread, HookId hook, Call&& call, Bytes&& bytes) {
-  return timed(count_call(thread, hook), call, bytes);
-}
 template <class Call>
 [[gnu::always_inline]] inline auto timed(Thread& thread, HookId hook, Call&& call) {
-  return timed(thread, hook, call, [](auto) { return std::uint64_t{0}; });
+  return timed(count_call(thread, hook), call);
 }
 
 }  // namespace lotus

@@ -133,8 +133,7 @@ bool is_last(const void* allocator) {
   if (thread == nullptr || library->hooks[symbol] == 0) return call_function(function, a, b, c);
   const OpenCall counted = count_call(*thread, library->hooks[symbol]);
   before = {symbol, function, counted, a, {}};
-  return timed(
-      counted, [&] { return call_function(function, a, b, c); }, [](Word) { return std::uint64_t{0}; });
+  return timed(counted, [&] { return call_function(function, a, b, c); });
 }
 
 bool has_read(Word result) { return static_cast<std::uint32_t>(result) > 0; }

@@ -189,9 +189,8 @@ Judgement judge_lock(const Case& c) {
   const auto workers = static_cast<double>(c.workers());
   out.explains = std::min(c.waited_percent(), 100 * (1 - 1 / workers));
   out.words = fmt::format(
-      "the {} workers take turns, as if all needed one lock: samples of two workers hardly ever end at the "
-      "same "
-      "time ({})",
+      "the {} workers take turns, as if all needed one lock: samples of two workers hardly "
+      "ever end at the same time ({})",
       c.workers(), human_percent(close));
   out.words += where_fetches_wait(c.findings());
   out.evidence = {{"samples that end close after another worker's", close, "percent"},

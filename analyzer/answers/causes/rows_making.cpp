@@ -4,7 +4,6 @@
 
 #include "answers/causes/rows.hpp"
 #include "answers/report/system_calls.hpp"
-#include "answers/stacks/library_code.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
 
@@ -147,6 +146,11 @@ Judgement judge_op_of_other(const Case& c, const OpFinding* longest) {
 
 namespace {
 
+// `Labels.wait (waiting for a lock: sem_wait)`
+std::string waiting_in(const WaitFinding& wait) {
+  return fmt::format("{} ({})", escaped(wait.function), escaped(in_words(wait.call)));
+}
+
 // Where an operation waits, or the dataset's own code (`op` empty), as evidence of its cause and in words.
 // `time`: what it takes, in ns.
 void tell_of_waits(Judgement& out, const Findings& f, std::string_view op, double time) {
@@ -164,8 +168,8 @@ void tell_of_waits(Judgement& out, const Findings& f, std::string_view op, doubl
     if (!is_of(wait) || wait.tally.ns < kLeastOfPlace * time) continue;
     const double share = std::min(1.0, wait.tally.ns / time);
     const std::string doing = escaped(in_words(wait.call));
-    places += fmt::format("{}{} in {} ({})", places.empty() ? "" : ", ", human_percent(100 * share),
-                          escaped(wait.function), doing);
+    places +=
+        fmt::format("{}{} in {}", places.empty() ? "" : ", ", human_percent(100 * share), waiting_in(wait));
     out.evidence.push_back(
         {fmt::format("{}: {}, of its time", escaped(wait.function), doing), 100 * share, "percent"});
   }
@@ -179,39 +183,31 @@ void tell_of_waits(Judgement& out, const Findings& f, std::string_view op, doubl
 std::string where_fetches_wait(const Findings& findings) {
   constexpr double kLeast = 0.2;  // of fetches' time
   if (findings.waits.empty() || findings.waits.front().tally.ns < kLeast * findings.fetch_time) return {};
-  const WaitFinding& most = findings.waits.front();
-  return fmt::format("; they wait in {} ({})", escaped(most.function), escaped(in_words(most.call)));
+  return "; they wait in " + waiting_in(findings.waits.front());
 }
 
 namespace {
 
-// Of a library's function: whose it is, whose dataset calls it, and what all of the library takes: one
-// statement of the program's is often many functions of it. `share`: of the function, of making a batch.
-std::string words_of_op(const Case& c, const std::string& name, double share, Judgement& out) {
-  const Findings& f = c.findings();
-  const auto is_of_library = [](const OpFinding& op) {
-    return op.op.role == OpRole::frame && is_library_code(op.op.file);
-  };
-  const auto found = std::find_if(f.ops.begin(), f.ops.end(), [&](const OpFinding& op) {
-    return op.op.name == name && is_of_library(op);
-  });
-  const std::string takes = human_percent(100 * share) + " of the time in which a batch is made";
-  if (found == f.ops.end()) return fmt::format("{} takes {}", escaped(name), takes);
-  const std::string library = library_of(found->op.file);
-  double all = 0;
-  for (const OpFinding& op : f.ops)
-    if (is_of_library(op) && library_of(op.op.file) == library) all += op.fetch_self / f.fetch_time;
+// Of a library's function: whose it is, whose dataset calls it, and what all of the library takes.
+std::string words_of_op(const Case& c, const FetchPart& op, Judgement& out) {
+  const std::string name = escaped(op.name);
+  if (op.library.empty())
+    return fmt::format("{} takes {} of the time in which a batch is made", name,
+                       human_percent(100 * op.share));
   out.change = "call it less, or prepare the data once, before training";
+  const std::string library = escaped(op.library);
   const LoaderFinding* loader = c.loader();
   const bool known = loader != nullptr && loader->loader && !loader->loader->dataset.empty();
   const std::string caller =
       known ? fmt::format(", which {} calls,", escaped(loader->loader->dataset)) : std::string();
-  if (all < kTellsOfLibrary * share)
-    return fmt::format("{} of {}{} takes {}", escaped(name), escaped(library), caller, takes);
+  if (!op.tells_of_library())
+    return fmt::format("{} of {}{} takes {} of the time in which a batch is made", name, library, caller,
+                       human_percent(100 * op.share));
   out.evidence.push_back(
-      {"all functions of " + escaped(library) + ", of making a batch", 100 * all, "percent"});
-  return fmt::format("{}{} takes {} of the time in which a batch is made, {} of it {}", escaped(library),
-                     caller, human_percent(100 * all), human_percent(100 * share / all), escaped(name));
+      {"all functions of " + library + ", of making a batch", 100 * op.library_share, "percent"});
+  return fmt::format("{}{} takes {} of the time in which a batch is made, {} of it {}", library, caller,
+                     human_percent(100 * op.library_share), human_percent(100 * op.share / op.library_share),
+                     name);
 }
 
 }  // namespace
@@ -231,7 +227,7 @@ Judgement judge_op(const Case& c) {
     out.general = true;
     out.holds = c.trials()->worthwhile("op");
     out.explains = explained_by(c, op, "op");
-    out.words = words_of_op(c, name, share, out);
+    out.words = words_of_op(c, op, out);
   } else {
     if (longest == nullptr || c.findings().fetch_time <= 0) return ruled_out("no operation was recorded");
     name = longest->op.name;

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "answers/replay/torch_version.hpp"
-#include "answers/stacks/library_code.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
 
@@ -206,14 +205,14 @@ void Trials::try_ops() {
     const double share = fetch_share(op, 1);
     // What runs once a worker is a part of starting it: keeping the workers saves it.
     if (op.first_only && recording_.all_epochs > 1 && !loader_.keeps_workers()) {
-      if (share > starting_op_.share) starting_op_ = {op.name, share, false, op.role};
+      if (share > starting_op_.share) starting_op_ = {op.name, share, false, op.role, {}, 0};
       continue;
     }
     const double computes = op.cpu.share().value_or(1);
-    if (share > top_op_.share) top_op_ = {op.name, share, computes >= kComputes, op.role};
+    if (share > top_op_.share) top_op_ = {op.name, share, computes >= kComputes, op.role, op.library, 0};
     const double idle = (1 - computes) * sleeping_share() * replay_.calibration().fetch_idle;
     if (op.role != OpRole::loader || fetch_share(op, idle) < kIdleOfLoader) continue;
-    reading_ = {op.name, fetch_share(op, idle), false, op.role};
+    reading_ = {op.name, fetch_share(op, idle), false, op.role, {}, 0};
   }
   if (!reading_.name.empty()) {
     Question question;
@@ -221,19 +220,14 @@ void Trials::try_ops() {
     consider({"storage", "reading that takes no time", question});
   }
   if (top_op_.name.empty()) return;
-  std::string library;
-  for (const auto& op : recording_.ops)
-    if (op.name == top_op_.name && op.role == top_op_.role) library = op.library;
-  double all = 0;
   for (const auto& op : recording_.ops) {
-    if (library.empty() || op.library != library || op.calls == 0) continue;
+    if (top_op_.library.empty() || op.library != top_op_.library || op.calls == 0) continue;
     changed_ops_.push_back(op.name);
-    all += fetch_share(op, 1);
+    top_op_.library_share += fetch_share(op, 1);
   }
-  const bool whole = all >= kTellsOfLibrary * top_op_.share;
-  if (!whole) changed_ops_ = {top_op_.name};
-  consider({"op", fmt::format("{} in half the time", escaped(whole ? library : top_op_.name)),
-            change_of(top_op_.name, 0.5)});
+  if (!top_op_.tells_of_library()) changed_ops_ = {top_op_.name};
+  const std::string& name = top_op_.tells_of_library() ? top_op_.library : top_op_.name;
+  consider({"op", fmt::format("{} in half the time", escaped(name)), change_of(top_op_.name, 0.5)});
 }
 
 void Trials::try_own_code() {
@@ -246,7 +240,7 @@ void Trials::try_own_code() {
     }
   if (fetches_.wall <= 0 || own.wall <= 0) return;
   const bool computes = std::max(0.0, own.cpu) >= kComputes * own.wall;
-  own_code_ = {kOwnCode, own.wall / fetches_.wall, computes, OpRole::frame};
+  own_code_ = {kOwnCode, own.wall / fetches_.wall, computes, OpRole::frame, {}, 0};
   Question question;
   question.ops.push_back({kOwnCode, {.factor = 0.5, .ns = {}}, false});
   consider({"own_code", "the dataset's own code in half the time", question});

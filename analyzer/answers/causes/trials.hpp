@@ -43,6 +43,11 @@ struct FetchPart {
   double share = 0;  // of the fetches' time, from 0 to 1
   bool computes = false;
   OpRole role = OpRole::frame;
+  std::string library{};     // whose function it is; empty: the program's own
+  double library_share = 0;  // of all functions of that library
+
+  // One statement of the program's is often many functions of a library, which is told of instead.
+  bool tells_of_library() const { return library_share >= 1.3 * share && !library.empty(); }
 };
 
 class Trials {

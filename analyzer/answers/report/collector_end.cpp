@@ -37,9 +37,11 @@ void FindingsCollector::end(const Reading& reading) {
   pools_.end(trace_->stacks);
   fold_reads();
   facts_.end();
-  for (const auto& [number, process] : trace_->catalog.processes())
-    for (const Stop& stop : process->worker_of ? std::vector<Stop>() : process->stops)
+  for (const auto& [number, process] : trace_->catalog.processes()) {
+    if (process->worker_of) continue;
+    for (const Stop& stop : process->stops)
       activity_.note_stop(trace_->clock.ns(stop.since), trace_->clock.ns(stop.since + stop.ticks));
+  }
   for (const Standstill& standstill : activity_.standstills()) findings_.standstills.push_back(standstill);
   fold_unended(reading);
   std::set<const Process*> training;

@@ -191,9 +191,8 @@ struct OwnFunction {
 // Calls inside of fetches that waited for 10 ms or more, from one place and in one function of libc.
 struct WaitFinding {
   OpKey op;  // the innermost operation; outside(): the dataset's own code
-  std::string
-      function;      // of the program's own code, else the innermost Python or native one; empty: not known
-  std::string file;  // where that is; empty: not known
+  // Of the program's own code, else the innermost Python or native one, and where it is; empty: not known.
+  std::string function, file;
   std::uint64_t line = 0;
   std::string through;  // the innermost Python function, if that is another one
   std::string call;     // the function that waited

@@ -94,7 +94,8 @@ void NativeCollector::add_waits(const OpKey& key, const OpProfile& profile, Stac
 std::vector<WaitFinding> NativeCollector::waits() const {
   std::vector<WaitFinding> found;
   for (const auto& [place, tally] : waits_) {
-    WaitFinding wait{place.op, {}, {}, 0, {}, place.call, tally};
+    WaitFinding wait{
+        .op = place.op, .function = {}, .file = {}, .through = {}, .call = place.call, .tally = tally};
     if (place.function) {
       const NamedFrame& frame = frames_[*place.function];
       wait.function = frame.name;

@@ -25,12 +25,10 @@ std::string bytes_per_call(const OpFinding& op) {
   return io.mapped > io.read ? human_bytes(io.mapped / calls) + " mapped" : human_bytes(io.read / calls);
 }
 
-// `Labels.wait (labels.py:12)`
-std::string place_text(const WaitFinding& wait) {
-  if (wait.function.empty()) return "-";
-  std::string name = escaped(readable_function(wait.function));
-  if (wait.file.empty()) return name;
-  return fmt::format("{} ({}:{})", name, escaped(base_name(wait.file)), wait.line);
+std::string place_of(const WaitFinding& wait) {
+  const std::string name = readable_function(wait.function);
+  if (wait.file.empty()) return name.empty() ? "-" : escaped(name);
+  return place_of(StandingFrame{name, wait.file, wait.line});
 }
 
 }  // namespace
@@ -70,7 +68,7 @@ std::string waits_text(const Findings& f, const Terminal& terminal, bool all) {
   std::size_t rows = 0;
   for (const WaitFinding& wait : f.waits) {
     if (!all && (++rows > kMostRows || wait.tally.ns < kLeastShown * f.fetch_time)) break;
-    table.add({place_text(wait), escaped(in_words(wait.call)),
+    table.add({place_of(wait), escaped(in_words(wait.call)),
                wait.op.outside() ? std::string("-") : escaped(wait.op.name), human_count(wait.tally.count),
                human_time(wait.tally.ns), human_time(wait.tally.longest),
                percent_or_dash(percent_of(wait.tally.ns, f.fetch_time))});

@@ -26,8 +26,4 @@ inline std::string library_of(std::string_view file) {
   return std::string(name);
 }
 
-// One statement of the program's is often many functions of a library. From so many times its longest one's
-// time on, the whole library is told of instead.
-inline constexpr double kTellsOfLibrary = 1.3;
-
 }  // namespace lotus::analyzer
