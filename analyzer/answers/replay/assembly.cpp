@@ -35,10 +35,17 @@ class Assembly {
 
  private:
   using Rows = std::vector<const RawBatch*>;
+  // What happens to a batch and its worker after the fetch.
+  struct Move {
+    double transfer = -1;  // -1: not known
+    std::optional<double> pause{};
+    bool waited = false;
+  };
+  using Moves = std::map<const RawBatch*, Move>;
 
   void add_sums(const EpochOf& of, std::uint64_t begun);
-  void add_worker(const Rows& rows, bool fresh, std::map<const RawBatch*, double>& transfer);
-  RecordedBatch batch_of(const RawBatch& raw, double transfer);
+  void add_worker(const Rows& rows, bool fresh, Moves& moves);
+  RecordedBatch batch_of(const RawBatch& raw, const Move& move);
   double fetch_cpu_of(const RawBatch& raw) const;
   double receive_of(const RawBatch& raw);
   double joint_of(const RawBatch& raw) const;
@@ -89,23 +96,26 @@ void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   own_ += std::max(0.0, raw.next - raw.finish - raw.get);
 }
 
-// Derives the dispatch and transfer times from a worker's fetches, which are in order of time.
-void Assembly::add_worker(const Rows& rows, bool fresh, std::map<const RawBatch*, double>& transfer) {
+// Derives the dispatch and transfer times and the pauses from a worker's fetches, which are in order of time.
+void Assembly::add_worker(const Rows& rows, bool fresh, Moves& moves) {
   const RawBatch* before = nullptr;
   for (const RawBatch* row : rows) {
     const Batch& batch = row->batch;
     if (before != nullptr && batch.queued != kUnknown) {
       const std::uint64_t idle_from = before->batch.fetch.end;
-      if (batch.queued < idle_from)
-        between_.push_back(ns(idle_from, batch.fetch.start));
-      else
+      Move& move = moves[before];
+      move.pause = ns(idle_from, batch.fetch.start);
+      move.waited = batch.queued >= idle_from;
+      if (move.waited)
         dispatch_.push_back(ns(batch.queued, batch.fetch.start));
+      else
+        between_.push_back(*move.pause);
     } else if (!fresh && batch.queued != kUnknown) {
       dispatch_.push_back(ns(batch.queued, batch.fetch.start));
     }
     std::uint64_t from = batch.fetch.end;
     if (before != nullptr && before->batch.send.known()) from = std::max(from, before->batch.send.end);
-    if (batch.send.known()) transfer[row] = ns(from, batch.send.end);
+    if (batch.send.known()) moves[row].transfer = ns(from, batch.send.end);
     before = row;
   }
 }
@@ -140,7 +150,7 @@ double Assembly::fetch_cpu_of(const RawBatch& raw) const {
   return std::min(ns(raw.batch.fetch), cpu);
 }
 
-RecordedBatch Assembly::batch_of(const RawBatch& raw, double transfer) {
+RecordedBatch Assembly::batch_of(const RawBatch& raw, const Move& move) {
   const Batch& batch = raw.batch;
   RecordedBatch out;
   out.index = batch.key.batch;
@@ -152,8 +162,10 @@ RecordedBatch Assembly::batch_of(const RawBatch& raw, double transfer) {
     out.core_wait = static_cast<double>(raw.core_wait_ns);
     recording_.core_wait_known = true;
   }
-  out.transfer = transfer;
-  out.transfer_cpu = std::min(transfer, ns(batch.serialize));
+  out.transfer = move.transfer;
+  out.pause = move.pause;
+  out.waited = move.waited;
+  out.transfer_cpu = std::min(out.transfer, ns(batch.serialize));
   out.lock_wait = std::min(ns(raw.lock_wait), out.fetch - std::max(0.0, out.fetch_cpu));
   out.pipe = ns(batch.send);
   out.joint = joint_of(raw);
@@ -180,19 +192,19 @@ void Assembly::add(const EpochOf& of) {
   for (const auto& [index, row] : of.raw->batches)
     if (row.batch.fetched == Fetched::made && row.batch.fetch.known())
       by_worker[worker_of(row)].push_back(&row);
-  std::map<const RawBatch*, double> transfer;
+  Moves moves;
   for (auto& [worker, rows] : by_worker) {
     std::sort(rows.begin(), rows.end(), [](const RawBatch* a, const RawBatch* b) {
       return a->batch.fetch.start < b->batch.fetch.start;
     });
     if (worker < epoch.ready.size()) epoch.ready[worker] = ns(begun, rows.front()->batch.fetch.start);
-    add_worker(rows, epoch.fresh, transfer);
+    add_worker(rows, epoch.fresh, moves);
   }
   std::uint64_t settled = 0;  // when the last worker began
   for (const auto& [worker, rows] : by_worker) settled = std::max(settled, rows.front()->batch.fetch.start);
   for (const auto& [index, row] : of.raw->batches) {
     if (row.batch.fetched != Fetched::made || !row.batch.fetch.known()) continue;
-    epoch.batches.push_back(batch_of(row, transfer.contains(&row) ? transfer[&row] : -1));
+    epoch.batches.push_back(batch_of(row, moves[&row]));
     epoch.batches.back().settled = row.batch.fetch.start >= settled;
   }
   if (!epoch.batches.empty()) recording_.epochs.push_back(std::move(epoch));

@@ -29,6 +29,7 @@ class Planner {
   // `kept`: its worker is there already, where it was new in the recording.
   PlannedBatch batch_of(const RecordedBatch& batch, bool kept) const;
   double receive_of(const RecordedBatch& batch, double cpu) const;
+  double pause_of(const RecordedBatch& batch) const;
   PlannedStep step_of(const RecordedStep& step) const;
   void set_ends(const RecordedEpoch& recorded, bool fresh, PlannedEpoch& epoch) const;
   Effect effect_of(const RecordedOp& op) const;
@@ -68,6 +69,12 @@ Planner::Planner(const Recording& recording, const Question& question, const Cal
   for (const auto& op : recording.ops) effects_.push_back(effect_of(op));
   crowded_ = !never_crowded();
   quickest_receive_ = quickest_receive(recording);
+}
+
+// A worker that waited for an index had paused for less than until it came.
+double Planner::pause_of(const RecordedBatch& batch) const {
+  const double usual = recording_.overheads.between;
+  return batch.waited ? std::min(usual, *batch.pause) : batch.pause.value_or(usual);
 }
 
 // Training asks the worker for the memory of a batch. One that computes in Python has its interpreter's lock,
@@ -149,6 +156,7 @@ PlannedBatch Planner::batch_of(const RecordedBatch& batch, bool kept) const {
   out.receive = recording_.transfer_known ? receive_of(batch, cpu) * calibration_.overheads : assumed;
   if (question_.instant_receive || question_.shared_memory) out.receive = 0;
   out.pin = batch.pin;
+  out.pause = pause_of(batch) * calibration_.pauses;
   return out;
 }
 
@@ -205,7 +213,6 @@ Plan Planner::plan() {
   Plan plan;
   plan.settings = settings_;
   plan.overheads = recording_.overheads;
-  plan.overheads.between *= calibration_.pauses;
   for (double* part : {&plan.overheads.dispatch, &plan.overheads.own, &plan.overheads.handover})
     *part *= calibration_.overheads;
   if (question_.instant_own) plan.overheads.own = 0;

@@ -23,6 +23,7 @@ struct PlannedBatch {
   double transfer_cpu = 0, transfer_idle = 0;
   double pipe = 0;  // then: has the pipe for itself, while the receiver reads
   double receive = 0, pin = 0;
+  double pause = 0;          // of its worker after it
   std::uint32_t slices = 1;  // computing and sleeping take turns this often
 };
 

@@ -47,6 +47,8 @@ struct RecordedBatch {
   double joint = 0;                 // of that: while the receiver read, or would have
   double receive = 0;               // getting it out of the result queue, once it is there
   double pin = 0;                   // pinning, if there is a pin thread
+  std::optional<double> pause;      // of its worker until its next fetch; none: there is no next one
+  bool waited = false;              // the worker waited for an index then: it paused for less
   std::vector<OpTime> ops{};
 
   // The fetch's time without computing and without waiting for that lock.
@@ -89,7 +91,8 @@ struct Achieved {
 // the shortest where those are few.
 struct Overheads {
   double dispatch = 0;  // from try_put_index to the fetch, where the worker had nothing else to do
-  double between = 0;   // from one fetch to the next of a worker that had its index already
+  double between = 0;   // from one fetch to the next of a worker that had its index already; where a batch does
+                        // not tell
   double own = 0;       // the training process's own work in a __next__, receiving excluded
   double handover = 0;  // getting a pinned batch, once it is there
 };

@@ -32,7 +32,7 @@ void Run::worker_done(std::size_t worker) {
   self.leaving.push_back(self.batch);
   if (self.leaving.size() == 1) move(worker);
   self.doing = Doing::pausing;
-  machine_.sleep(worker_actor(worker), overheads_.between);
+  machine_.sleep(worker_actor(worker), cost_of(self.batch).pause);
 }
 
 // The feeder thread pickles a batch and writes it to the pipe.
