@@ -25,6 +25,8 @@ inline constexpr std::uint32_t kOnBehalf =
     1;  // a thread without operations, while just one other thread ran `op`
 inline constexpr std::uint32_t kCutStack = 2;   // the stack up to `entry` did not fit
 inline constexpr std::uint32_t kCutUnwind = 4;  // unwinding stopped before `entry`; the frames found are kept
+inline constexpr std::uint32_t kTellsCollecting = 8;  // … with kCollecting if the thread was in Python's garbage collector
+inline constexpr std::uint32_t kCollecting = 16;
 
 struct SnapshotHeader {
   std::uint32_t tid;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "native/interpreter_lock.hpp"
+#include "python/collecting.hpp"
 #include "python/method_table.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
@@ -119,6 +120,7 @@ void tell_process_facts() {
   }
   facts.next_counters = now + second / kCountersPerSecond;
   tell_faults();
+  find_collecting();
   tell_collections();
   tell_interpreter_lock();
   tell_reopened();

@@ -14,6 +14,7 @@
 #include "pipeline/process_start.hpp"
 #include "pipeline/trial.hpp"
 #include "python/call_costs.hpp"
+#include "python/collecting.hpp"
 #include "python/objects.hpp"
 #include "python/python_thread.hpp"
 #include "record/recorder.hpp"
@@ -96,6 +97,7 @@ py::Object* worker_loop(Call& call) {
   const Span span = enter<Kind::worker_loop>(number(0), number(1));
   note_worker_loop();
   tell_first_footprint();
+  find_collecting();
   const Setting worker(role.loop, static_cast<const Call*>(&call));
   const Setting reset(role.reset, std::uint64_t{0});
   const Setting batch(role.batch_known, false);

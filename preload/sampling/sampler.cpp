@@ -12,6 +12,7 @@
 #include <cstring>
 #include <lotus/snapshot.hpp>
 
+#include "python/collecting.hpp"
 #include "python/frame_chain.hpp"
 #include "python/known_calls.hpp"
 #include "python/python_calls.hpp"
@@ -216,7 +217,8 @@ void take_snapshot(const Moment& moment, std::uintptr_t at) {
   auto* const header = reinterpret_cast<SnapshotHeader*>(room.payload);
   header->tid = subject.tid;
   header->op = subject.op;
-  header->flags = subject.flags | (inside && !whole ? kCutStack : 0);
+  header->flags = subject.flags | (inside && !whole ? kCutStack : 0) |
+                  (knows_collecting() ? kTellsCollecting : 0) | (is_collecting() ? kCollecting : 0);
   header->weight = moment.weight;
   header->entry = inside ? subject.entry : 0;
   header->stack_start = start;

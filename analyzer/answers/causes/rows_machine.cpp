@@ -199,22 +199,31 @@ Judgement judge_lock(const Case& c) {
   return out;
 }
 
-// The dataset collects garbage while it makes batches. What Python collects by itself is counted, not timed.
+// Garbage is collected while batches are made: the dataset asks for it, or Python does so by itself, which
+// samples tell.
 Judgement judge_gc(const Case& c) {
   constexpr double kLeastShare = 0.2;
+  constexpr double kMostlyCalled = 0.75;
   const GarbageFinding& garbage = c.findings().facts.garbage;
   if (!garbage.known || c.findings().fetch_time <= 0)
     return ruled_out("garbage collections were not recorded");
-  const double share = std::min(1.0, garbage.called / c.findings().fetch_time);
+  const double called = std::min(1.0, garbage.called / c.findings().fetch_time);
+  const double share = c.findings().collecting_share();
+  const bool by_calls = called >= kMostlyCalled * share;
   Judgement out;
   out.holds = c.waits() && share >= kLeastShare;
   out.explains = c.waited_percent() * share;
-  out.words = out.holds
-                  ? fmt::format("{} calls of gc.collect() take {} of the time in which batches are made",
-                                human_count(garbage.calls), human_percent(100 * share))
-                  : fmt::format("gc.collect() took {} of the time in which batches are made",
-                                human_percent(100 * share));
-  out.evidence = {{"gc.collect(), of the time in which batches are made", 100 * share, "percent"},
+  const std::string of_making = human_percent(100 * share) + " of the time in which batches are made";
+  if (out.holds && by_calls)
+    out.words = fmt::format("{} calls of gc.collect() take {}", human_count(garbage.calls), of_making);
+  else if (out.holds)
+    out.words = fmt::format("Python's garbage collector takes {}: it went through all objects {} times", of_making,
+                            human_count(garbage.old));
+  else
+    out.words = fmt::format("Python's garbage collector took {}{}", of_making,
+                            garbage.sampled ? "" : ", as far as gc.collect() was called");
+  out.evidence = {{"Python's garbage collector, of the time in which batches are made", 100 * share, "percent"},
+                  {"gc.collect(), of the time in which batches are made", 100 * called, "percent"},
                   {"calls of it", static_cast<double>(garbage.calls)},
                   {"full collections", static_cast<double>(garbage.old)}};
   return out;

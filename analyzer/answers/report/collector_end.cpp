@@ -212,6 +212,7 @@ Findings FindingsCollector::take() {
   findings_.recordings = recorder_.take();
   findings_.facts = facts_.take();
   findings_.facts.read_in_fetches = native_.read_in_fetches();
+  findings_.facts.garbage.sampled = native_.share_collecting();
   for (ReopenedFinding& file : findings_.facts.reopened) {
     const auto format = format_of(file.path);
     if (!format) continue;

@@ -117,7 +117,9 @@ struct GarbageFinding {
   std::uint64_t old = 0;      // of all objects
   std::uint64_t batches = 0;  // made by these processes
   std::uint64_t calls = 0;    // of gc.collect() in fetches, …
-  double called = 0;          // … and what they took; what Python collects by itself is not timed
+  double called = 0;          // … and what they took
+  // Of fetches' CPU time, in [0, 1], by samples: these calls, and what Python collects by itself.
+  std::optional<double> sampled{};
 };
 
 // Threads of processes that make batches waiting for the interpreter's lock (GIL).

@@ -49,12 +49,14 @@ Json faults_json(const FaultsFinding& faults) {
           {"read_later_epochs_bytes", known(faults.read_later)}};
 }
 
-Json garbage_json(const GarbageFinding& garbage, double fetch_time) {
+Json garbage_json(const Findings& findings) {
+  const GarbageFinding& garbage = findings.facts.garbage;
   return {{"old_collections", garbage.known ? Json(garbage.old) : Json(nullptr)},
           {"batches", garbage.known ? Json(garbage.batches) : Json(nullptr)},
           {"calls", garbage.calls},
           {"called_s", garbage.called / kNsPerS},
-          {"called_percent", percent_or_null(garbage.called, fetch_time)}};
+          {"called_percent", percent_or_null(garbage.called, findings.fetch_time)},
+          {"percent", garbage.sampled ? Json(100 * findings.collecting_share()) : Json(nullptr)}};
 }
 
 Json interpreter_lock_json(const InterpreterLockFinding& lock) {
@@ -91,7 +93,7 @@ void add_facts(Json& report, const Findings& findings) {
   report["interpreter_lock"] = interpreter_lock_json(facts.interpreter_lock);
   report["memory"] = memory_json(facts.memory);
   report["faults"] = faults_json(facts.faults);
-  report["garbage"] = garbage_json(facts.garbage, findings.fetch_time);
+  report["garbage"] = garbage_json(findings);
   report["dataset_calls"] = Json::array();
   for (const DatasetCall& call : facts.dataset_calls)
     report["dataset_calls"].push_back(dataset_call_json(call, findings.loop));

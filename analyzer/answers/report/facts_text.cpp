@@ -76,17 +76,20 @@ std::string read_line(const FaultsFinding& faults) {
                      human_bytes(faults.read_first), human_bytes(faults.read_later));
 }
 
-std::string garbage_line(const GarbageFinding& garbage, double fetch_time) {
+std::string garbage_line(const Findings& f) {
+  const GarbageFinding& garbage = f.facts.garbage;
   constexpr std::uint64_t kTellsOfBatches = 10;  // from a collection in so many on
-  const double share = percent_of(garbage.called, fetch_time).value_or(0);
+  const double share = percent_of(garbage.called, f.fetch_time).value_or(0);
+  const double all = 100 * f.collecting_share();
   const bool often = garbage.known && garbage.old > 0 && garbage.old * kTellsOfBatches >= garbage.batches;
   std::string line;
   if (share >= kTellsOfFactsPercent)
     line = fmt::format("gc.collect() took {}, {} of preprocessing: {} calls", human_time(garbage.called),
                        human_percent(share), human_count(garbage.calls));
-  if (often)
-    line += fmt::format("{}Python's garbage collector went through all objects {} times in {} batches",
-                        line.empty() ? "" : "; ", human_count(garbage.old), human_count(garbage.batches));
+  if (often || all - share >= kTellsOfFactsPercent)
+    line += fmt::format("{}Python's garbage collector went through all objects {} times in {} batches{}",
+                        line.empty() ? "" : "; ", human_count(garbage.old), human_count(garbage.batches),
+                        garbage.sampled ? fmt::format(" and took {} of preprocessing", human_percent(all)) : "");
   return line;
 }
 
@@ -108,7 +111,7 @@ std::string facts_text(const Findings& f, const Terminal& terminal) {
   for (const ReopenedFinding& file : f.facts.reopened) lines.push_back(reopened_line(file, f.fetch.count()));
   lines.push_back(threads_line(f.facts.threads));
   lines.push_back(interpreter_lock_line(f.facts.interpreter_lock));
-  lines.push_back(garbage_line(f.facts.garbage, f.fetch_time));
+  lines.push_back(garbage_line(f));
   lines.push_back(memory_line(f.facts.memory));
   lines.push_back(read_line(f.facts.faults));
   std::string out;

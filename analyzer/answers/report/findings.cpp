@@ -22,6 +22,12 @@ std::optional<double> find_unmeasured_share(const Findings& findings) {
   return std::clamp(cpu / rest, 0.0, 1.0);
 }
 
+double Findings::collecting_share() const {
+  if (fetch_time <= 0) return 0;
+  const double by_samples = facts.garbage.sampled.value_or(0) * fetch_cpu_share().value_or(1);
+  return std::min(1.0, std::max(facts.garbage.called / fetch_time, by_samples));
+}
+
 std::optional<double> cpu_of(const OpFinding& op, const Findings& findings) {
   const auto cpu = op.cpu.ns(findings.unmeasured_share);
   return cpu ? std::optional(*cpu / 1e9) : std::nullopt;

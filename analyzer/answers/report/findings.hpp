@@ -211,6 +211,8 @@ struct Findings {
   std::optional<double> fetch_cpu_share() const {
     return fetch_cpu_wall > 0 ? std::optional(fetch_cpu / fetch_cpu_wall) : std::nullopt;
   }
+  // The share of the time of fetches in which Python's garbage collector ran, in [0, 1].
+  double collecting_share() const;
   // Whether anything says how long training waited for its batches.
   bool waits_known() const { return next > 0 || !wait.empty(); }
 

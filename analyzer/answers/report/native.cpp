@@ -120,6 +120,8 @@ void NativeCollector::add_parsing(const OpKey& key, const OpProfile& profile, St
     if (!inside) continue;
     const Tally all = tally.all();
     parsing_.all.add(all);
+    collecting_.telling += tally.telling_ns;
+    collecting_.in_it += tally.collecting_ns;
     std::array<bool, kFileFormats> found{};  // an archive of NumPy files is of both formats
     for (const FrameId frame : path)
       if (const auto format = format_read_by(frames_[frame])) found[*format] = true;
@@ -128,11 +130,17 @@ void NativeCollector::add_parsing(const OpKey& key, const OpProfile& profile, St
   }
 }
 
+static constexpr std::uint64_t kFewestSamples = 20;
+
 std::optional<double> NativeCollector::share_of_format(std::size_t format) const {
-  constexpr std::uint64_t kFewestSamples = 20;
   // None at all: another library may parse these, or a function without a name.
   if (parsing_.all.samples < kFewestSamples || parsing_.ns[format] <= 0) return std::nullopt;
   return parsing_.ns[format] / parsing_.all.cpu_ns;
+}
+
+std::optional<double> NativeCollector::share_collecting() const {
+  if (parsing_.all.samples < kFewestSamples || collecting_.telling <= 0) return std::nullopt;
+  return collecting_.in_it / collecting_.telling;
 }
 
 // Stacks that lead from a fetch to a Python function: its innermost one, and the native function that it

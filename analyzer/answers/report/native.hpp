@@ -50,6 +50,8 @@ class NativeCollector {
   // The share of fetches' CPU time, in [0, 1], in functions that open and parse files of a format. None: none
   // of these was sampled.
   std::optional<double> share_of_format(std::size_t format) const;
+  // The same in Python's garbage collector. None: few samples, or they do not tell.
+  std::optional<double> share_collecting() const;
   double read_in_fetches() const { return read_; }  // bytes
 
  private:
@@ -86,6 +88,9 @@ class NativeCollector {
   std::map<OpKey, Sums> ops_;
   std::map<FrameId, OwnSums> own_code_;  // by Python function
   Parsing parsing_;
+  struct {
+    double telling = 0, in_it = 0;  // ns of samples in fetches
+  } collecting_;
   struct WaitPlace {
     OpKey op;
     std::optional<FrameId> function, innermost;

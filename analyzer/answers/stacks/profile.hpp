@@ -51,6 +51,7 @@ using EntryPoints = std::map<std::pair<std::string, std::string>, EntryPoint>;  
 // The samples of one stack: those whose stack reaches up to the operation, and those where it was cut off.
 struct StackTally {
   Tally whole, cut;
+  double telling_ns = 0, collecting_ns = 0;  // of samples that tell of the garbage collector; in it
 
   Tally all() const {
     Tally sum = whole;
