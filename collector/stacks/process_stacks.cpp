@@ -48,7 +48,7 @@ ProcessStacks::Taken ProcessStacks::take(const RingRecord& record, Bytes payload
   const SnapshotHeader& header = snapshot->header;
   bool cut = unwound.cut && !(unwound.behind_snapshot && (header.flags & kCutStack) != 0);
   const StackId stack = stacks_.store.stack(locations_, cut);
-  constexpr std::uint32_t kTold = kOnBehalf | kCutStack | kTellsCollecting | kCollecting;
+  constexpr std::uint32_t kTold = kOnBehalf | kCutStack | kMakesBatch | kTellsCollecting | kCollecting;
   const std::uint32_t flags = (header.flags & kTold) | (cut ? kCutUnwind : 0);
   samples_.push_back({record.base_ticks, header.tid, header.op, stack, flags, std::max(1u, header.weight),
                       header.hook, header.waited});

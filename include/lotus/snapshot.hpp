@@ -25,8 +25,9 @@ inline constexpr std::uint32_t kOnBehalf =
     1;  // a thread without operations, while just one other thread ran `op`
 inline constexpr std::uint32_t kCutStack = 2;   // the stack up to `entry` did not fit
 inline constexpr std::uint32_t kCutUnwind = 4;  // unwinding stopped before `entry`; the frames found are kept
-inline constexpr std::uint32_t kTellsCollecting = 8;  // … with kCollecting if the thread was in Python's garbage collector
-inline constexpr std::uint32_t kCollecting = 16;
+inline constexpr std::uint32_t kMakesBatch = 8;        // … whatever the stack shows of it
+inline constexpr std::uint32_t kTellsCollecting = 16;  // a batch is being made, with the next flag …
+inline constexpr std::uint32_t kCollecting = 32;       // … in Python's garbage collector
 
 struct SnapshotHeader {
   std::uint32_t tid;

@@ -1,5 +1,6 @@
-// The note is `collecting` in the interpreter's state, an int. Behind it (and from 3.15 on behind a frame) stand
-// pointers to the lists gc.garbage and gc.callbacks. Where both are is looked for, no offset is assumed.
+// The note is `collecting` in the interpreter's state, an int. Behind it (and from 3.15 on behind a frame)
+// stand pointers to the lists gc.garbage and gc.callbacks. Where both are is looked for, no offset is
+// assumed.
 #include "python/collecting.hpp"
 
 #include <sys/syscall.h>
@@ -64,10 +65,9 @@ void find_collecting() {
   if (!garbage_name || !callbacks_name) return py::api.PyErr_Clear();
   const Owned garbage(plain_attribute(gc, garbage_name.get()));
   const Owned callbacks(plain_attribute(gc, callbacks_name.get()));
-  const bool has_states =
-      (py::find(running_state, "PyThreadState_GetUnchecked") ||
-       py::find(running_state, "_PyThreadState_UncheckedGet")) &&
-      py::find(own_state, "PyGILState_GetThisThreadState");
+  const bool has_states = (py::find(running_state, "PyThreadState_GetUnchecked") ||
+                           py::find(running_state, "_PyThreadState_UncheckedGet")) &&
+                          py::find(own_state, "PyGILState_GetThisThreadState");
   if (!garbage || !callbacks || !has_states) return;
   const auto state = reinterpret_cast<std::uintptr_t>(py::api.PyInterpreterState_Get());
   const std::uintptr_t lists = place_of(state, garbage.get(), callbacks.get());
@@ -76,16 +76,14 @@ void find_collecting() {
   if (*note == 0 || *note == 1) collecting.store(note, std::memory_order_release);
 }
 
-bool knows_collecting() { return collecting.load(std::memory_order_acquire) != nullptr; }
-
 // A thread that has no context may be one that Python does not know: its first look at its own state could
 // ask for memory.
-bool is_collecting() {
+Collecting is_collecting() {
   const int* const note = collecting.load(std::memory_order_acquire);
-  if (note == nullptr || __atomic_load_n(note, __ATOMIC_RELAXED) != 1) return false;
-  if (python_thread.context == nullptr) return false;
+  if (note == nullptr || python_thread.context == nullptr) return Collecting::unknown;
+  if (__atomic_load_n(note, __ATOMIC_RELAXED) != 1) return Collecting::no;
   const py::ThreadState* const running = running_state();
-  return running != nullptr && running == own_state();
+  return running != nullptr && running == own_state() ? Collecting::yes : Collecting::no;
 }
 
 }  // namespace lotus

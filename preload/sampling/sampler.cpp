@@ -143,6 +143,23 @@ std::uint32_t copy_calls(PythonFrame* frames, std::uint32_t most, std::uintptr_t
   return count;
 }
 
+std::uint32_t pipeline_flags() {
+  if (python_thread.context == nullptr) return 0;
+  const Collecting collecting = is_collecting();
+  if (collecting == Collecting::unknown) return kMakesBatch;
+  return kMakesBatch | kTellsCollecting | (collecting == Collecting::yes ? kCollecting : 0);
+}
+
+// Up to where this thread's stack is asked for while a batch is being made, but outside of operations: the
+// innermost context, which may have been left (see mark_unbalanced()), so that only its address is used.
+std::uintptr_t begin_of_batch(std::uintptr_t stack) {
+  constexpr std::uintptr_t kCallerBytes =
+      1024;  // of the handler that opened it, and of the call that it handles
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(python_thread.context) + kCallerBytes;
+  const bool is_here = begin > stack + kCallerBytes && begin - stack < kMaxStackBytes - kPageBytes;
+  return is_here && in_own_stack(stack) ? begin : 0;
+}
+
 constexpr std::uint32_t kUnhookedBytes = FrameMemory::kPageBytes + kMaxPythonFrames * sizeof(ChainedFrame);
 
 // What runs without our evaluator in this thread, if anything does.
@@ -197,8 +214,11 @@ void take_snapshot(const Moment& moment, std::uintptr_t at) {
   const bool whole = inside && depth <= kMaxStackBytes;
   const auto rest_of_page = static_cast<std::uint32_t>(kPageBytes - stack % kPageBytes);
   const bool is_wait = moment.hook != 0;  // which are few
-  const bool enough = subject.op == 0 && !is_wait && rest_of_page >= kEnoughIdleBytes && in_own_stack(stack);
+  const bool outside = subject.op == 0 && !is_wait;
+  const std::uintptr_t begin = outside ? begin_of_batch(stack) : 0;
+  const bool enough = outside && begin == 0 && rest_of_page >= kEnoughIdleBytes && in_own_stack(stack);
   const auto wanted = static_cast<std::uint32_t>(whole                        ? depth
+                                                 : begin != 0                 ? begin - start
                                                  : enough                     ? rest_of_page + red_zone
                                                  : subject.op != 0 || is_wait ? kMaxStackBytes
                                                                               : kMaxIdleStackBytes);
@@ -217,8 +237,7 @@ void take_snapshot(const Moment& moment, std::uintptr_t at) {
   auto* const header = reinterpret_cast<SnapshotHeader*>(room.payload);
   header->tid = subject.tid;
   header->op = subject.op;
-  header->flags = subject.flags | (inside && !whole ? kCutStack : 0) |
-                  (knows_collecting() ? kTellsCollecting : 0) | (is_collecting() ? kCollecting : 0);
+  header->flags = subject.flags | (inside && !whole ? kCutStack : 0) | pipeline_flags();
   header->weight = moment.weight;
   header->entry = inside ? subject.entry : 0;
   header->stack_start = start;
@@ -236,7 +255,7 @@ void take_snapshot(const Moment& moment, std::uintptr_t at) {
   }
   header->python_frames = named + copy_calls(frames + named, kMaxPythonFrames - named, stack, end);
   auto* const bytes = reinterpret_cast<std::uint8_t*>(frames + header->python_frames);
-  header->stack_bytes = copy_stack(bytes, start, wanted, whole || enough);
+  header->stack_bytes = copy_stack(bytes, start, wanted, whole || enough || begin != 0);
   record.kind = RingKind::snapshot;
   record.codec = Codec::raw;
   record.stream = subject.stream;

@@ -9,6 +9,6 @@ def test_moving_batches(name, tracer):
     situations.is_told(tracer, "transfer", name)
 
 
-@pytest.mark.parametrize("name", ["big_heap"])
+@pytest.mark.parametrize("name", ["big_heap", "by_itself"])
 def test_collecting_garbage(name, tracer):
     situations.is_told(tracer, "gc", name, "garbage")

@@ -213,19 +213,29 @@ Judgement judge_gc(const Case& c) {
   Judgement out;
   out.holds = c.waits() && share >= kLeastShare;
   out.explains = c.waited_percent() * share;
+  if (c.trials() && garbage.sampled) {
+    Question question;
+    question.fetch.factor = 1 - *garbage.sampled;
+    out.explains = std::max(out.explains, saved_by(c.trials()->gain_of(question)));
+  }
+  out.general = !by_calls;  // what makes so many objects may be told apart
   const std::string of_making = human_percent(100 * share) + " of the time in which batches are made";
   if (out.holds && by_calls)
-    out.words = fmt::format("{} calls of gc.collect() take {}", human_count(garbage.calls), of_making);
+    out.words = fmt::format("{} {}",
+                            garbage.calls == 1 ? "a call of gc.collect() takes"
+                                               : human_count(garbage.calls) + " calls of gc.collect() take",
+                            of_making);
   else if (out.holds)
-    out.words = fmt::format("Python's garbage collector takes {}: it went through all objects {} times", of_making,
-                            human_count(garbage.old));
+    out.words = fmt::format("Python's garbage collector takes {}: it went through all objects {} times",
+                            of_making, human_count(garbage.old));
   else
     out.words = fmt::format("Python's garbage collector took {}{}", of_making,
                             garbage.sampled ? "" : ", as far as gc.collect() was called");
-  out.evidence = {{"Python's garbage collector, of the time in which batches are made", 100 * share, "percent"},
-                  {"gc.collect(), of the time in which batches are made", 100 * called, "percent"},
-                  {"calls of it", static_cast<double>(garbage.calls)},
-                  {"full collections", static_cast<double>(garbage.old)}};
+  out.evidence = {
+      {"Python's garbage collector, of the time in which batches are made", 100 * share, "percent"},
+      {"gc.collect(), of the time in which batches are made", 100 * called, "percent"},
+      {"calls of it", static_cast<double>(garbage.calls)},
+      {"full collections", static_cast<double>(garbage.old)}};
   return out;
 }
 

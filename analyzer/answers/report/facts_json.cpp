@@ -56,7 +56,7 @@ Json garbage_json(const Findings& findings) {
           {"calls", garbage.calls},
           {"called_s", garbage.called / kNsPerS},
           {"called_percent", percent_or_null(garbage.called, findings.fetch_time)},
-          {"percent", garbage.sampled ? Json(100 * findings.collecting_share()) : Json(nullptr)}};
+          {"cpu_percent", garbage.sampled ? Json(100 * *garbage.sampled) : Json(nullptr)}};
 }
 
 Json interpreter_lock_json(const InterpreterLockFinding& lock) {

@@ -87,9 +87,10 @@ std::string garbage_line(const Findings& f) {
     line = fmt::format("gc.collect() took {}, {} of preprocessing: {} calls", human_time(garbage.called),
                        human_percent(share), human_count(garbage.calls));
   if (often || all - share >= kTellsOfFactsPercent)
-    line += fmt::format("{}Python's garbage collector went through all objects {} times in {} batches{}",
-                        line.empty() ? "" : "; ", human_count(garbage.old), human_count(garbage.batches),
-                        garbage.sampled ? fmt::format(" and took {} of preprocessing", human_percent(all)) : "");
+    line +=
+        fmt::format("{}Python's garbage collector went through all objects {} times in {} batches{}",
+                    line.empty() ? "" : "; ", human_count(garbage.old), human_count(garbage.batches),
+                    garbage.sampled ? fmt::format(" and took {} of preprocessing", human_percent(all)) : "");
   return line;
 }
 

@@ -49,6 +49,8 @@ void NativeCollector::end() {
     ops_[key].add(profile, names, frames_);
     if (key.outside()) add_own_code(profile, names);
     add_parsing(key, profile, names);
+    collecting_.telling.add(profile.telling);
+    collecting_.in_it.add(profile.collecting);
     add_waits(key, profile, names);
   }
   profile_.reset();
@@ -62,6 +64,11 @@ namespace {
 bool is_fetch(const NamedFrame& frame) {
   return frame.part == Part::python && (frame.name.starts_with("_MapDatasetFetcher.fetch") ||
                                         frame.name.starts_with("_IterableDatasetFetcher.fetch"));
+}
+
+// Before 3.11 a code object does not say which function a comprehension is in: that one is its caller.
+bool is_named_python(const NamedFrame& frame) {
+  return frame.part == Part::python && !frame.name.starts_with('<');
 }
 
 }  // namespace
@@ -110,18 +117,19 @@ std::vector<WaitFinding> NativeCollector::waits() const {
   return found;
 }
 
+// What of a stack's samples belongs to fetches: a stack may be cut off below the fetch.
+Tally NativeCollector::of_fetches(const StackTally& tally, const std::vector<FrameId>& path) const {
+  const bool from_fetch =
+      std::any_of(path.begin(), path.end(), [&](FrameId frame) { return is_fetch(frames_[frame]); });
+  return from_fetch ? tally.all() : tally.making;
+}
+
 void NativeCollector::add_parsing(const OpKey& key, const OpProfile& profile, StackNames& names) {
   for (const auto& [stack, tally] : profile.stacks) {
     const auto path = names.frames_of(stack);
     if (owner_of(path, frames_).part == Part::tracer) continue;
-    const bool inside = !key.outside() || std::any_of(path.begin(), path.end(), [&](FrameId frame) {
-      return is_fetch(frames_[frame]);
-    });
-    if (!inside) continue;
-    const Tally all = tally.all();
+    const Tally all = key.outside() ? of_fetches(tally, path) : tally.all();
     parsing_.all.add(all);
-    collecting_.telling += tally.telling_ns;
-    collecting_.in_it += tally.collecting_ns;
     std::array<bool, kFileFormats> found{};  // an archive of NumPy files is of both formats
     for (const FrameId frame : path)
       if (const auto format = format_read_by(frames_[frame])) found[*format] = true;
@@ -139,23 +147,21 @@ std::optional<double> NativeCollector::share_of_format(std::size_t format) const
 }
 
 std::optional<double> NativeCollector::share_collecting() const {
-  if (parsing_.all.samples < kFewestSamples || collecting_.telling <= 0) return std::nullopt;
-  return collecting_.in_it / collecting_.telling;
+  if (collecting_.telling.samples < kFewestSamples || collecting_.telling.cpu_ns <= 0) return std::nullopt;
+  return collecting_.in_it.cpu_ns / collecting_.telling.cpu_ns;
 }
 
-// Stacks that lead from a fetch to a Python function: its innermost one, and the native function that it
-// calls.
+// The innermost Python function of fetches' stacks, and the native function that it calls.
 void NativeCollector::add_own_code(const OpProfile& outside, StackNames& names) {
   for (const auto& [stack, tally] : outside.stacks) {
     const auto path = names.frames_of(stack);
     if (owner_of(path, frames_).part == Part::tracer) continue;
     const auto python = std::find_if(path.begin(), path.end(),
-                                     [&](FrameId frame) { return frames_[frame].part == Part::python; });
-    const auto fetch =
-        std::find_if(python, path.end(), [&](FrameId frame) { return is_fetch(frames_[frame]); });
-    if (fetch == path.end() || python == fetch) continue;
+                                     [&](FrameId frame) { return is_named_python(frames_[frame]); });
+    if (python == path.end() || is_fetch(frames_[*python])) continue;
+    const Tally all = of_fetches(tally, path);
+    if (all.samples == 0) continue;
     OwnSums& sums = own_code_[*python];
-    const Tally all = tally.all();
     sums.ns += all.cpu_ns;
     sums.samples += all.samples;
     if (frames_[path.front()].part == Part::native) sums.inside[path.front()] += all.cpu_ns;

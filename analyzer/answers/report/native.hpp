@@ -74,6 +74,7 @@ class NativeCollector {
     Tally all;
     std::array<double, kFileFormats> ns{};
   };
+  Tally of_fetches(const StackTally& tally, const std::vector<FrameId>& path) const;
   void add_parsing(const OpKey& key, const OpProfile& profile, StackNames& names);
   void add_own_code(const OpProfile& outside, StackNames& names);
   void add_waits(const OpKey& key, const OpProfile& profile, StackNames& names);
@@ -89,7 +90,7 @@ class NativeCollector {
   std::map<FrameId, OwnSums> own_code_;  // by Python function
   Parsing parsing_;
   struct {
-    double telling = 0, in_it = 0;  // ns of samples in fetches
+    Tally telling, in_it;  // samples of threads that make batches
   } collecting_;
   struct WaitPlace {
     OpKey op;

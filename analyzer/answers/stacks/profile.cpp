@@ -67,8 +67,9 @@ void Profile::on_stack_sample(const Process& process, const Record& record, std:
   const bool cut = (flags & (kCutStack | kCutUnwind)) != 0;
   StackTally& stack = profile->stacks[field<Kind::stack_sample, "stack">(record)];
   (cut ? stack.cut : stack.whole).add(ns);
-  stack.telling_ns += (flags & kTellsCollecting) != 0 ? ns : 0;
-  stack.collecting_ns += (flags & kCollecting) != 0 ? ns : 0;
+  if ((flags & kMakesBatch) != 0) stack.making.add(ns);
+  if ((flags & kTellsCollecting) != 0) profile->telling.add(ns);
+  if ((flags & kCollecting) != 0) profile->collecting.add(ns);
   profile->on_behalf += (flags & kOnBehalf) != 0 ? 1 : 0;
   profile->cut += cut ? 1 : 0;
 }

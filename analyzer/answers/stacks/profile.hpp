@@ -51,7 +51,7 @@ using EntryPoints = std::map<std::pair<std::string, std::string>, EntryPoint>;  
 // The samples of one stack: those whose stack reaches up to the operation, and those where it was cut off.
 struct StackTally {
   Tally whole, cut;
-  double telling_ns = 0, collecting_ns = 0;  // of samples that tell of the garbage collector; in it
+  Tally making;  // of both: while a batch was being made
 
   Tally all() const {
     Tally sum = whole;
@@ -81,6 +81,7 @@ struct OpProfile {
   Tally all;
   std::uint64_t on_behalf = 0;  // samples of helping threads, which have no operations of their own
   std::uint64_t cut = 0;        // samples whose stack does not reach up to the operation
+  Tally telling, collecting;    // samples that tell of Python's garbage collector; those in it
   std::unordered_map<std::uint64_t, StackTally> stacks;  // by id
   // By the id of a stack and the function that waited, which is not in the stack.
   std::map<std::pair<std::uint64_t, std::string>, WaitTally> waits;
