@@ -91,8 +91,7 @@ struct Achieved {
 // the shortest where those are few.
 struct Overheads {
   double dispatch = 0;  // from try_put_index to the fetch, where the worker had nothing else to do
-  double between = 0;   // from one fetch to the next of a worker that had its index already; where a batch
-                       // does not tell
+  double between = 0;   // from one fetch to the next of a worker that had its index already
   double own = 0;       // the training process's own work in a __next__, receiving excluded
   double handover = 0;  // getting a pinned batch, once it is there
 };
