@@ -41,6 +41,9 @@ Run prepare_figure(CLI::App& app);
 Run prepare_recover(CLI::App& app);
 Run prepare_redact(CLI::App& app);
 
+// A line on standard error, beside what a command prints.
+void say(const std::string& text);
+
 // Declares the arguments TRACE…
 void add_traces(CLI::App& app, std::vector<std::string>& traces);
 

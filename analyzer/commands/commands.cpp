@@ -1,5 +1,7 @@
 #include "commands/command.hpp"
 
+#include <cstdio>
+
 namespace lotus::analyzer {
 namespace {
 
@@ -68,6 +70,8 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 std::span<const Command> commands() { return kCommands; }
+
+void say(const std::string& text) { std::fputs(("lotus-analyze: " + text + "\n").c_str(), stderr); }
 
 void add_traces(CLI::App& app, std::vector<std::string>& traces) {
   app.add_option("TRACE", traces, "trace files; none: the newest *.lotus in the working directory");

@@ -1,7 +1,6 @@
 // `flame`: the stacks of each operation, for flame graphs.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "answers/stacks/flame.hpp"
@@ -37,8 +36,7 @@ void show_flame(const FlameOptions& options) {
                  if (!why.empty()) nothing = escaped(trace.source.path()) + ": " + why;
                });
   const auto ops = builder.take();
-  if (ops.empty() && !nothing.empty())
-    std::fputs(fmt::format("lotus-analyze: {}\n", nothing).c_str(), stderr);
+  if (ops.empty() && !nothing.empty()) say(nothing);
   Output out(options.output, options.force);
   const WriteText write = [&](std::string_view text) { out.write(text); };
   if (options.format == "speedscope")

@@ -1,7 +1,6 @@
 // `import`: a trace of another tool's files.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -25,8 +24,6 @@ struct ImportOptions {
   bool strict = false;
   bool force = false;
 };
-
-void say(const std::string& text) { std::fputs(("lotus-analyze: " + text + "\n").c_str(), stderr); }
 
 // A configuration in a directory's name must be readable, or given by options.
 void check_names(const std::vector<lotustrace::Run>& runs, const lotustrace::KnownFacts& known) {

@@ -183,14 +183,25 @@ def test_configuration_that_no_name_says(tmp_path):
 
 def test_exports_of_several_traces_can_be_imported(tmp_path):
     traces = []
-    for name in ("before", "after"):
+    for name in ("before", "after", "again"):
         random_logs(tmp_path / name, len(traces), batches=5)
         traces.append(tmp_path / f"{name}.lotus")
-        analyze("import", tmp_path / name, "-o", traces[-1])
+        analyze("import", tmp_path / name, "--batch-size", 4, "-o", traces[-1])
     analyze("export", tmp_path / "logs", *traces)
+    places = sorted(path.name for path in (tmp_path / "logs").iterdir())
+    assert places == ["after_b4_gpu1", "again_b4_gpu1", "b4_gpu1"]  # as the published scripts read it
     analyze("import", tmp_path / "logs", "-o", tmp_path / "back")
-    for trace in traces:
-        assert [rows(table, trace) for table in TABLES] == [rows(table, tmp_path / "back" / trace.name) for table in TABLES]
+    for trace, place in zip(traces, ("b4_gpu1", "after_b4_gpu1", "again_b4_gpu1")):
+        assert [rows(table, trace) for table in TABLES] == [rows(table, tmp_path / f"back/{place}.lotus") for table in TABLES]
+
+
+def test_one_epoch_is_exported_without_a_directory_of_its_own(copies, tmp_path):
+    analyze("export", "--epoch", "1", tmp_path / "b4_gpu1", copies.trace)
+    files = sorted(path.name for path in (tmp_path / "b4_gpu1").iterdir())
+    assert files and all(name.startswith("lotustrace_log_") for name in files)
+    whole = [line for path in (copies.logs / "epoch_1").iterdir() for line in path.read_text().splitlines()]
+    alone = [line for path in (tmp_path / "b4_gpu1").iterdir() for line in path.read_text().splitlines()]
+    assert sorted(alone) == sorted(whole)
 
 
 def test_waits_that_overlap(tmp_path):
@@ -266,12 +277,12 @@ def test_columns_that_cannot_be_split(tmp_path):
     assert {row["counter"] for row in rows("counters", tmp_path / "x.lotus")} == {"CPU Time"}
 
 
-def test_runs_of_one_name_do_not_replace_each_other(tmp_path):
+def test_runs_of_one_name_are_called_by_their_directories(tmp_path):
     for place in ("one", "two"):
         random_logs(tmp_path / place / "b4_gpu1", 1, batches=5)
-    message = analyze("import", "--force", tmp_path / "one/b4_gpu1", tmp_path / "two/b4_gpu1", "-o", tmp_path / "all", code=1)
-    assert "has the same name" in message and str(tmp_path / "two/b4_gpu1") in message
-    assert not (tmp_path / "all").exists()
+    random_logs(tmp_path / "two/b8_gpu1", 1, batches=5)
+    analyze("import", tmp_path / "one", tmp_path / "two", "-o", tmp_path / "all")
+    assert {path.name for path in (tmp_path / "all").iterdir()} == {"one_b4_gpu1.lotus", "two_b4_gpu1.lotus", "b8_gpu1.lotus"}
 
 
 def test_counters_of_no_operation(tmp_path):

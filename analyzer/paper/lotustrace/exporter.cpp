@@ -1,19 +1,37 @@
 #include "paper/lotustrace/exporter.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "reading/model/batches.hpp"
 
 namespace lotus::analyzer::lotustrace {
 
-Exporter::Exporter(const Trace& trace, LogWriter& logs, std::string prefix, std::string inside)
-    : trace_(trace), logs_(logs), prefix_(std::move(prefix)), inside_(std::move(inside)) {
+std::string configuration_of(const Trace& trace) {
+  std::set<std::uint64_t> batch_sizes, trainings;
+  for (const auto& [number, process] : trace.catalog.processes())
+    for (const auto& [key, epoch] : process->epochs) {
+      const Loader* const loader = process->loader_of(key.first);
+      batch_sizes.insert(loader != nullptr ? loader->batch_size : 0);
+      trainings.insert(process->pid);
+    }
+  if (batch_sizes.size() != 1 || *batch_sizes.begin() == 0) return {};
+  return fmt::format("b{}_gpu{}", *batch_sizes.begin(), trainings.size());
+}
+
+Exporter::Exporter(const Trace& trace, LogWriter& logs, std::string prefix, std::string inside,
+                   std::optional<std::uint64_t> only)
+    : trace_(trace), logs_(logs), prefix_(std::move(prefix)), inside_(std::move(inside)), only_(only) {
   std::set<Part> parts;
   std::set<std::uint64_t> processes, loaders;
   for (const auto& [number, process] : trace.catalog.processes())
     for (const auto& [key, epoch] : process->epochs) {
-      const Part part = part_of({process.get(), key.first, key.second, 0});
+      const BatchKey any{process.get(), key.first, key.second, 0};
+      if (!wanted(any)) continue;
+      const Part part = part_of(any);
       parts.insert(part);
       processes.insert(part.pid);
       loaders.insert(part.loader);
@@ -28,6 +46,8 @@ Part Exporter::part_of(const BatchKey& key) {
   return {training.pid, training.loader_id_of(key.iterator),
           training.epoch_number_of(key.iterator, key.reset)};
 }
+
+bool Exporter::wanted(const BatchKey& key) const { return !only_ || part_of(key).epoch == *only_; }
 
 std::string Exporter::directory_of(const BatchKey& key) const {
   if (!several_) return inside_;
@@ -78,7 +98,8 @@ void Exporter::on_op(const Span& span) {
   }
   Line line = line_of(role == OpRole::collate ? LineKind::collation : LineKind::op, span);
   line.op = span.data.op->name;
-  write(directory_of(key_of_fetch(span.stream, *fetch)), {prefix_, span.stream.process->pid, false}, line);
+  const BatchKey key = key_of_fetch(span.stream, *fetch);
+  if (wanted(key)) write(directory_of(key), {prefix_, span.stream.process->pid, false}, line);
 }
 
 // Only DatasetFolder writes these two lines, and so always both.
@@ -86,21 +107,23 @@ void Exporter::end_sample(const Stream& stream, const Span& inside) {
   const auto found = samples_.find(&stream);
   const OpenSpan* fetch = fetch_of(inside);
   if (found == samples_.end() || fetch == nullptr) return;
-  Sample& sample = found->second;
-  const std::string directory = directory_of(key_of_fetch(stream, *fetch));
+  const Sample sample = std::exchange(found->second, {});
+  const BatchKey key = key_of_fetch(stream, *fetch);
+  if (!wanted(key)) return;
+  const std::string directory = directory_of(key);
   const LogName name{prefix_, stream.process->pid, false};
   for (const Line& line : sample.loaders) write(directory, name, line);
   if (!sample.loaders.empty())
     for (const Line& line : sample.transforms) write(directory, name, line);
-  sample = {};
 }
 
 void Exporter::end_fetch(const Span& span) {
   end_sample(span.stream, span);
-  if (span.fetched() != Fetched::made) return;
+  const BatchKey key = key_of_fetch(span.stream, span.data);
+  if (span.fetched() != Fetched::made || !wanted(key)) return;
   Line line = line_of(LineKind::preprocessed, span);
   line.batch = field<Kind::fetch, "batch">(span.data);
-  write(directory_of(key_of_fetch(span.stream, span.data)), {prefix_, span.stream.process->pid, false}, line);
+  write(directory_of(key), {prefix_, span.stream.process->pid, false}, line);
 }
 
 void Exporter::main_line(const BatchKey& key, LineKind kind, std::int64_t start, std::int64_t ns,
@@ -114,6 +137,7 @@ void Exporter::main_line(const BatchKey& key, LineKind kind, std::int64_t start,
 }
 
 void Exporter::on_batch(const Batch& batch) {
+  if (!wanted(batch.key)) return;
   const auto& clock = trace_.clock;
   if (batch.waited()) {
     const std::int64_t start = clock.ns(batch.wait.start);

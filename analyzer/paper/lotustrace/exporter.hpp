@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,18 @@
 
 namespace lotus::analyzer::lotustrace {
 
+// What the published scripts expect a run's directory to be called, `b<batch>_gpu<n>`. Empty: the trace does
+// not tell.
+std::string configuration_of(const Trace& trace);
+
 // A log is of one epoch: batches are numbered anew in each. One epoch is written to the directory itself,
 // several to one below it each (see Part).
 class Exporter : public Visitor {
  public:
   // `trace` and `logs` outlive the exporter. `inside`: where below the directory of `logs`, may be empty.
-  Exporter(const Trace& trace, LogWriter& logs, std::string prefix, std::string inside);
+  // `only`: this epoch of each loader, from 0.
+  Exporter(const Trace& trace, LogWriter& logs, std::string prefix, std::string inside,
+           std::optional<std::uint64_t> only = {});
 
   void on_span(const Span& span) override;
   void on_batch(const Batch& batch) override;
@@ -27,6 +34,8 @@ class Exporter : public Visitor {
   void finish();
 
   std::uint64_t lines() const { return lines_; }
+  // Whether there is a directory for each epoch, or for each loader or process.
+  bool several() const { return several_; }
   // Operations that ran in no batch: the logs have no place for them.
   std::uint64_t outside() const { return outside_; }
 
@@ -46,6 +55,7 @@ class Exporter : public Visitor {
   void main_line(const BatchKey& key, LineKind kind, std::int64_t start, std::int64_t ns, std::int64_t at);
   void write(const std::string& directory, const LogName& name, const Line& line);
   std::string directory_of(const BatchKey& key) const;
+  bool wanted(const BatchKey& key) const;
   static Part part_of(const BatchKey& key);
   Line line_of(LineKind kind, const Span& span) const;
   static const OpenSpan* fetch_of(const Span& span);
@@ -53,6 +63,7 @@ class Exporter : public Visitor {
   const Trace& trace_;
   LogWriter& logs_;
   std::string prefix_, inside_;
+  std::optional<std::uint64_t> only_;
   bool several_ = false, several_processes_ = false, several_loaders_ = false;
   std::map<const Stream*, Sample> samples_;
   std::map<std::pair<std::string, std::uint32_t>, std::vector<Written>> main_;  // by directory and process id

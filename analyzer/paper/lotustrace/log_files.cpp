@@ -73,6 +73,35 @@ void check_one_run(const std::string& home, const Run& run) {
       escaped(home), escaped(fs::path(part->path).filename().string())));
 }
 
+// The last `count` names of a path.
+std::string end_of(const fs::path& path, std::size_t count) {
+  std::vector<std::string> names;
+  for (const fs::path& name : path.relative_path())
+    if (!name.empty() && name != ".") names.push_back(name.string());
+  std::string text;
+  for (std::size_t i = names.size() - std::min(count, names.size()); i < names.size(); ++i)
+    text += (text.empty() ? "" : "_") + names[i];
+  return text;
+}
+
+// Configurations of the same name are called by their directories, too: as far up as they need it. A
+// published tree has the same names below several.
+void tell_apart(std::vector<Run>& runs, const std::vector<fs::path>& homes) {
+  constexpr std::size_t kMostNames = 64;
+  const auto same = [&](std::size_t i) {
+    return std::count_if(runs.begin(), runs.end(), [&](const Run& run) {
+             return run.configuration.name == runs[i].configuration.name;
+           }) > 1;
+  };
+  for (std::size_t count = 2; count < kMostNames; ++count) {
+    std::vector<std::size_t> alike;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      if (same(i)) alike.push_back(i);
+    if (alike.empty()) return;
+    for (const std::size_t i : alike) runs[i].configuration.name = end_of(homes[i], count);
+  }
+}
+
 }  // namespace
 
 std::vector<Run> find_runs(const std::vector<std::string>& directories) {
@@ -98,13 +127,16 @@ std::vector<Run> find_runs(const std::vector<std::string>& directories) {
     }
   }
   std::vector<Run> list;
+  std::vector<fs::path> homes;
   for (auto& [home, run] : runs) {
+    homes.emplace_back(home);
     run.configuration = parse_configuration(home);
     check_one_run(home, run);
     std::stable_sort(run.directories.begin(), run.directories.end(),
                      [](const LogDirectory& a, const LogDirectory& b) { return a.part < b.part; });
     list.push_back(std::move(run));
   }
+  tell_apart(list, homes);
   return list;
 }
 
