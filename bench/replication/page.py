@@ -97,8 +97,8 @@ class Page:
         return section("Table I: the native functions of each operation", *parts, said(
             "Loader: decode_mcu, jpeg_idct_islow, ycc_rgb_convert …; RandomResizedCrop: ImagingResampleHorizontal_8bpc and "
             "Vertical; ToTensor and Normalize: kernels of libtorch_cpu; found by running each operation alone 20 times"),
-            here("Ours come from samples of one run of the real job. Stripped libraries, as Debian's libjpeg-turbo and "
-                 "libtorch_cpu, name functions by their addresses."))
+            here("Ours come from samples of one run of the real job. Stripped libraries, as Debian's libtorch_cpu, name functions "
+                 "by their addresses; those of libjpeg-turbo are known by their code."))
 
     def preprocessing(self):
         rows = figures.table(self.lab, "batches", plan.grid(self.settings))
