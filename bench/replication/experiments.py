@@ -1,7 +1,7 @@
 """Runs training scripts with and without the tracer, and keeps the results."""
 import json
+import math
 import os
-import pathlib
 import shutil
 import statistics
 import subprocess
@@ -9,11 +9,24 @@ import sys
 import time
 
 import plan
+from needs import BOXED, PROGRAMS, SOURCE
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
-PROGRAMS = SOURCE / "tests/programs"
-BOXED = pathlib.Path("/usr/share/doc/labelme-examples/examples/bbox_detection/data_annotated")
 PATIENCE = 120  # seconds for the collector to close a trace
+
+
+def median_interval(values, wanted=0.95):
+    """(low, high, confidence) of the median's interval between two of the values, the narrowest with at least the
+    confidence wanted, else the widest. How many values lie below the median is binomial; nothing else is assumed."""
+    ordered, n = sorted(values), len(values)
+    outside, cut = 0.0, 0
+    best = (ordered[0], ordered[-1], 1 - 2 * 0.5 ** n)
+    while cut < n // 2:
+        outside += 2 * math.comb(n, cut) * 0.5 ** n
+        if 1 - outside < wanted:
+            break
+        best = (ordered[cut], ordered[-1 - cut], 1 - outside)
+        cut += 1
+    return best
 
 
 class Progress:
@@ -47,9 +60,6 @@ class Laboratory:
         self.directory, self.build = directory, build
         self.traces = directory / "traces"
         self.traces.mkdir(parents=True, exist_ok=True)
-        for path in ("lib/liblotus.so", "bin/lotus-collector", "bin/lotus-analyze"):
-            if not (build / path).exists():
-                sys.exit(f"replicate: {build / path} is missing: build first (tools/quickstart), or name --build")
 
     def analyze(self, *arguments):
         """Runs lotus-analyze and returns its output; raises RuntimeError if it fails."""
@@ -68,8 +78,6 @@ class Laboratory:
     def data_for(self, run):
         """The directory of photographs, volumes or boxes, which is made if it is missing."""
         if run.workload == "detection":
-            if not BOXED.is_dir():
-                sys.exit(f"replicate: {BOXED} is missing: run `apt-get install labelme-examples` and try again")
             return BOXED
         directory = self.directory / ("photos" if run.workload == "classification" else "volumes")
         if run.workload == "classification":
@@ -136,7 +144,7 @@ class Laboratory:
 
     def overhead(self, settings):
         """For each way to observe the run: median wall time compared with the bare run, and bytes on disk."""
-        kept = self.directory / f"overhead-{plan.overhead_run(settings).name}.json"
+        kept = self.directory / f"overhead-{plan.overhead_run(settings).name}-x{settings.overhead_rounds}.json"
         if kept.exists():
             return json.loads(kept.read_text()), False
         run = plan.overhead_run(settings)
@@ -152,8 +160,11 @@ class Laboratory:
                 sizes[name] = sum(path.stat().st_size for path in scratch.iterdir())
         shutil.rmtree(scratch)
         images = run.samples * run.epochs
-        rows = [{"name": name, "seconds": statistics.median(took), "bytes_per_image": sizes[name] / images,
-                 "percent": 100 * (statistics.median(a / b for a, b in zip(took, walls["none"])) - 1)}
-                for name, took in walls.items()]
-        kept.write_text(json.dumps({"rounds": settings.overhead_rounds, "rows": rows}))
+        rows, confidence = [], None
+        for name, took in walls.items():
+            added = [100 * (a / b - 1) for a, b in zip(took, walls["none"])]
+            low, high, confidence = median_interval(added)
+            rows.append({"name": name, "seconds": statistics.median(took), "bytes_per_image": sizes[name] / images,
+                         "percent": statistics.median(added), "low_percent": low, "high_percent": high})
+        kept.write_text(json.dumps({"rounds": settings.overhead_rounds, "confidence": confidence, "rows": rows}))
         return json.loads(kept.read_text()), True

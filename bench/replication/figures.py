@@ -1,4 +1,5 @@
 """Makes all figures and tables of the paper by lotus-analyze, from the traces of the experiments."""
+import csv
 import dataclasses
 import json
 
@@ -40,6 +41,15 @@ def make(lab, settings):
             except RuntimeError as error:
                 figure.why = str(error).removeprefix("lotus-analyze: ")
     return made
+
+
+def labels(lab, run):
+    """Short names of a run's functions, by (function, library)."""
+    path = lab.directory / "tables" / f"functions_{run.workload}.csv"
+    path.parent.mkdir(exist_ok=True)
+    lab.analyze("figure", "6c", lab.trace_of(run), "-o", path, "--force")
+    with open(path, newline="") as file:
+        return {(row["function"], row["library"]): row["label"] for row in csv.DictReader(file)}
 
 
 def table(lab, name, runs, kept=None):

@@ -88,17 +88,17 @@ class Page:
     def mapping(self):
         parts = []
         for workload, run in self.workloads.items():
-            functions = {}
+            functions, labels = {}, figures.labels(self.lab, run)
             for row in figures.table(self.lab, "mapping", [run], f"mapping_{workload}"):
                 share = f" ({row['share_percent']:.0f} %)" if row["share_percent"] is not None else ""
-                functions.setdefault(row["operation"], []).append(f"{row['function'].split('(')[0]}{share}")
+                functions.setdefault(row["operation"], []).append(f"{labels[row['function'], row['library']]}{share}")
             rows = [[name, ", ".join(functions.get(name, ["–"])[:6])] for name, _ in paper.OPERATIONS[workload]]
             parts.append(f"<p><b>{workload}</b></p>" + table(["operation", "native functions (share of its CPU time)"], rows))
         return section("Table I: the native functions of each operation", *parts, said(
             "Loader: decode_mcu, jpeg_idct_islow, ycc_rgb_convert …; RandomResizedCrop: ImagingResampleHorizontal_8bpc and "
             "Vertical; ToTensor and Normalize: kernels of libtorch_cpu; found by running each operation alone 20 times"),
-            here("Ours come from samples of one run of the real job. Stripped libraries, as Debian's libjpeg-turbo and "
-                 "libtorch_cpu, name functions by their addresses."))
+            here("Ours come from samples of one run of the real job. Stripped libraries, as Debian's libtorch_cpu, name functions "
+                 "by their addresses; those of libjpeg-turbo are known by their code."))
 
     def preprocessing(self):
         rows = figures.table(self.lab, "batches", plan.grid(self.settings))
@@ -145,13 +145,14 @@ class Page:
 
     def costs(self):
         rows = [[name, wall, size, None, None] for name, wall, size in paper.OVERHEAD]
-        rows += [[f"{row['name']}, here", "", "", f"{row['percent']:+.1f} %", f"{row['bytes_per_image']:.0f} bytes an image"]
+        rows += [[f"{row['name']}, here", "", "", f"{row['percent']:+.1f} % [{row['low_percent']:+.1f}, {row['high_percent']:+.1f}]", f"{row['bytes_per_image']:.0f} bytes an image"]
                  for row in self.overhead["rows"] if row["name"] != "none"]
         bare = next(row["seconds"] for row in self.overhead["rows"] if row["name"] == "none")
         spied = any(row["name"] == "py-spy" for row in self.overhead["rows"])
         note = "" if spied else " py-spy: not to be had here."
         return section("Table III: overhead", table(["tool", "paper: wall", "paper: log", "wall", "log"], rows), here(
-            f"Wall time: medians of {self.overhead['rounds']} interleaved rounds of {bare:.0f} s, one worker, batch "
+            f"Wall time: medians of {self.overhead['rounds']} interleaved rounds of {bare:.0f} s, with the median's interval of "
+            f"{100 * self.overhead['confidence']:.0f} % confidence, one worker, batch "
             f"{plan.overhead_run(self.settings).batch_size}; runs as short as these vary by several percent: bench/overhead and "
             f"bench/instructions measure more closely.{note} Not run: austin (its wheels want a "
             "newer glibc, or find no Python that is linked statically) and Scalene (took all memory of a machine of 24 GiB)."))

@@ -89,8 +89,19 @@ std::vector<NamedFrame> Symbols::find(BinaryId binary, std::uint64_t offset, Unw
     if (symbol != nullptr) return {{{sources_->demangler.name_of(symbol->name), "", 0, symbol->source}, 0}};
   }
   const auto begin = extent ? std::optional(extent->begin) : called_function(offset);
+  const CodeName* known = begin ? known_function(*begin, extent ? extent->end - extent->begin : 0) : nullptr;
+  if (known != nullptr && offset - *begin < known->bytes)
+    return {{{known->name, "", 0, NameSource::code}, 0}};
   const NameSource source = begin ? NameSource::unwind_entry : NameSource::unknown;
   return {{{fmt::format("{}!{:#x}", base_name_, begin.value_or(offset)), "", 0, source}, 0}};
+}
+
+// nullptr: its code is not known.
+const CodeName* Symbols::known_function(std::uint64_t begin, std::uint64_t bytes) {
+  if (file_ == nullptr) return nullptr;
+  const auto [slot, fresh] = known_.try_emplace(begin);
+  if (fresh) slot->second = name_by_code(*file_, begin, bytes);
+  return slot->second ? &*slot->second : nullptr;
 }
 
 // The beginning of a function that has no unwind entry.

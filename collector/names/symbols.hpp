@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "names/call_targets.hpp"
+#include "names/code_names.hpp"
 #include "stacks/stack_store.hpp"
 #include "stacks/unwinder.hpp"
 
@@ -28,12 +30,14 @@ class Symbols {
 
  private:
   struct Sources;
+  const CodeName* known_function(std::uint64_t begin, std::uint64_t bytes);
   std::optional<std::uint64_t> called_function(std::uint64_t offset);
 
   std::string base_name_;
   const ElfFile* file_;
   std::unique_ptr<Sources> sources_;
-  std::unique_ptr<CallTargets> calls_;  // made when it is needed
+  std::unique_ptr<CallTargets> calls_;                                // made when it is needed
+  std::unordered_map<std::uint64_t, std::optional<CodeName>> known_;  // by beginning
 };
 
 }  // namespace lotus::collector

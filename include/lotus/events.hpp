@@ -193,6 +193,7 @@ enum class NameSource : std::uint8_t {
   dynsym = 4,        // .dynsym
   unwind_entry = 5,  // the start of its unwind entry, else where it is called: `library!0x1e7f80`
   unknown = 6,       // `library!0x…`, the sampled address itself
+  code = 7,  // the bytes of its code, which are those of a well-known function: better than unwind_entry
 };
 
 inline constexpr std::size_t kMaxFields = 10;

@@ -24,7 +24,10 @@ std::uint64_t MadeStacks::function(const std::string& frame) {
   const auto [slot, fresh] = functions_.try_emplace(frame, functions_.size() + 1);
   if (!fresh) return slot->second;
   const auto [name, library] = parts(frame);
-  const auto source = is_python(frame) ? NameSource::python : NameSource::dynsym;
+  const auto source = is_python(frame)                        ? NameSource::python
+                      : name.find("!0x") != std::string::npos ? NameSource::unwind_entry
+                      : name.ends_with("_by_code")            ? NameSource::code
+                                                              : NameSource::dynsym;
   trace_.define<Kind::function>(0, at(9000), slot->second, name, is_python(frame) ? 0 : binary(library),
                                 is_python(frame) ? "/app/" + library : "", 7, source);
   return slot->second;

@@ -13,7 +13,8 @@ namespace lotus::analyzer::test {
 
 inline constexpr std::uint64_t kPeriod = 5'000'000;  // ns of CPU time between samples
 
-// "name|library"; a library that ends in .py makes it a Python function.
+// "name|library"; a library that ends in .py makes it a Python function, "!0x" in a name a function without a
+// symbol, "_by_code" at its end one that was recognised by its code.
 using Frames = std::vector<std::string>;  // outermost first
 
 class MadeStacks {

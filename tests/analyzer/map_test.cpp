@@ -466,3 +466,30 @@ TEST_CASE(
   CHECK(map_of(run.made.bytes).sampling.without_end == 0);
   CHECK(costs_of(run.made.bytes) == 11);
 }
+
+TEST_CASE("a function without a symbol is told with the exported function that it ran in") {
+  const std::string place = "libjpeg.so.62!0x226a0|libjpeg.so.62",
+                    lines = "jpeg_read_scanlines|libjpeg.so.62", raw = "jpeg_read_raw_data|libjpeg.so.62",
+                    output = "libjpeg.so.62!0x1a000|libjpeg.so.62", pillow = "ImagingJpegDecode|_imaging.so",
+                    idct = "jpeg_idct_by_code|libjpeg.so.62";
+  Run run;
+  run.samples(3, 1, {kLoad, pillow, lines, output, place});
+  run.samples(2, 1, {kLoad, pillow, raw, place});
+  run.samples(2, 1, {kLoad, lines, pillow, output});  // called back from another library: not known
+  run.samples(2, 1, {kLoad, lines, idct});
+  run.stacks.flush(2);
+  const FunctionMap map = map_of(run.bytes());
+  std::map<std::string, std::string> under;
+  for (const auto& function : map.ops.at(0).functions) under[function.frame.name] = function.under;
+  CHECK(under.at("libjpeg.so.62!0x226a0") == "jpeg_read_scanlines");
+  CHECK(under.at("libjpeg.so.62!0x1a000").empty());
+  CHECK(under.at("jpeg_idct_by_code").empty());
+  const std::string text = map_text(map, Terminal{200, false});
+  CHECK(text.find("libjpeg.so.62!0x226a0 in jpeg_read_scanlines") != std::string::npos);
+  CHECK(text.find("jpeg_idct_by_code (by its code)") != std::string::npos);
+  for (const auto& function : full_map_json(map)["ops"][0]["functions"]) {
+    const bool by_code = function["function"] == "jpeg_idct_by_code";
+    const bool by_address = function["function"].get<std::string>().find("!0x") != std::string::npos;
+    CHECK(function["named_by"] == (by_code ? "code" : by_address ? "address" : "symbol"));
+  }
+}

@@ -4,7 +4,7 @@ import json
 
 import harness
 
-Function = collections.namedtuple("Function", "name library samples total share low high listed")
+Function = collections.namedtuple("Function", "name library samples total share low high listed named_by under")
 
 
 class Operation:
@@ -18,7 +18,7 @@ class Operation:
         self.functions = [
             Function(found["function"], found["library"], found["samples"], found["total_samples"],
                      *(found[key] / 100 for key in ("share_percent", "share_percent_low", "share_percent_high")),
-                     found["listed"])
+                     found["listed"], found["named_by"], found["under"])
             for found in row["functions"]]
         self.entry_points = {entry["function"]: entry["calls"] for entry in row["entry_points"]}
 
@@ -28,7 +28,7 @@ class Operation:
             if function.name == name:
                 return function
         most = 1 - 0.025 ** (1 / self.effective) if self.effective else 1
-        return Function(name, None, 0, 0, 0.0, 0.0, most, False)
+        return Function(name, None, 0, 0, 0.0, 0.0, most, False, None, None)
 
 
 class Map:

@@ -330,6 +330,34 @@ def test_mapping_and_counters(tmp_path):
     assert not (tmp_path / "y.lotus").exists()
 
 
+KERNELS = [f"void at::native::(anonymous namespace)::loop<{kind}, {kind} const&>(std::function<{kind} (int)>, {kind}*)"
+           for kind in ("float", "unsigned char")]
+
+
+def test_kernels_are_told_apart_in_figures(tmp_path):
+    """Names that differ behind a bracket, and the same name in two libraries, are a row each; tables shorten them alike."""
+    random_logs(tmp_path / "b4_gpu1", 1)
+    functions = [(KERNELS[0], "libtorch.so"), (KERNELS[1], "libtorch.so"), ("f(int)", "liba.so"), ("f(char)", "liba.so"), ("f(int)", "libb.so"),
+                 ("pays $5 and $6", "libc.so")]
+    with open(tmp_path / "uarch.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("Function", "Module", "CPU Time", "Retired"), *((*one, 1, 7) for one in functions)])
+    trace = tmp_path / "x.lotus"
+    analyze("import", tmp_path / "b4_gpu1", "--uarch", tmp_path / "uarch.csv", "-o", trace)
+    for number in ("6c", "6e"):
+        analyze("figure", number, trace, "-o", tmp_path / f"{number}.csv")
+        with open(tmp_path / f"{number}.csv", newline="") as file:
+            labels = {(row["function"], row["library"]): row["label"] for row in csv.DictReader(file)}
+        assert set(labels) == set(functions) and len(set(labels.values())) == len(functions)
+        assert labels[functions[0]] == "at::native::loop<float, float const&>" and labels[functions[-1]] == functions[-1][0]
+        assert labels["f(char)", "liba.so"] == "f in liba.so" and labels["f(int)", "liba.so"] == "f in liba.so #2"
+        assert labels["f(int)", "libb.so"] == "f in libb.so"
+        if has_matplotlib():
+            analyze("figure", number, trace, "-o", tmp_path / number, "--force")
+            assert xml.dom.minidom.parse(str(tmp_path / f"{number}.svg"))
+    message = analyze("figure", "6d", trace, "-o", tmp_path / "6d", code=1)
+    assert "no counter belongs to an operation: import it with `--mapping JSON`" in message and "Traceback" not in message
+
+
 def test_damaged_line(tmp_path):
     random_logs(tmp_path / "logs", 1, batches=5)
     path = tmp_path / "logs/x_worker_pid_12"
@@ -357,6 +385,9 @@ def test_figures(copies, tmp_path):
         assert target.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
         picture = xml.dom.minidom.parse(str(target.with_suffix(".svg")))
         assert len(picture.getElementsByTagName("path")) > 10
+        texts = re.findall("<!-- (.*?) -->", target.with_suffix(".svg").read_text())
+        beside = {"5a": "batch, over all epochs", "5b": "% of the batches with at most this delay"}
+        assert number not in beside or beside[number] in texts
         assert len(target.with_suffix(".csv").read_text().splitlines()) > 1
         assert "exists; give --force" in analyze("figure", number, *traces, "-o", target, code=2)
 

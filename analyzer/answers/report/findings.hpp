@@ -45,6 +45,8 @@ struct NativeFinding {
   FileIo io;                      // nested operations excluded
   std::uint64_t samples = 0;      // stack samples in the operation
   std::string function, library;  // the most frequent innermost function; empty: none
+  std::string under;              // see named_caller(); empty: none
+  bool by_code = false;           // it was recognised by its code
   bool python = false;            // that function is a Python function
   double share = 0;               // of the CPU time, in [0, 1]
   Bounds interval;                // 95 %

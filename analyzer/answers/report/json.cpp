@@ -136,6 +136,7 @@ Json native_json(const OpFinding& op, const Findings& findings) {
   if (!native.function.empty())
     json["top_function"] = {{"function", native.function},
                             {"library", native.library},
+                            {"under", native.under.empty() ? Json(nullptr) : Json(native.under)},
                             {"share_percent", 100 * native.share},
                             {"share_interval", {100 * native.interval.low, 100 * native.interval.high}}};
   return json;

@@ -204,6 +204,9 @@ NativeFinding NativeCollector::finding_of(const Op& op) const {
   if (top == sums.functions.end() || sums.cpu.cpu_ns <= 0) return finding;
   finding.function = frames_[top->first].name;
   finding.library = frames_[top->first].library;
+  const auto callers = sums.callers.find(top->first);
+  if (callers != sums.callers.end()) finding.under = most_of(callers->second, frames_);
+  finding.by_code = frames_[top->first].by_code();
   finding.python = frames_[top->first].part == Part::python;
   finding.share = top->second.cpu_ns / sums.cpu.cpu_ns;
   finding.interval = exact_interval(finding.share, sums.cpu.effective());

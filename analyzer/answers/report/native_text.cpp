@@ -5,6 +5,7 @@
 #include "answers/report/cells.hpp"
 #include "answers/report/sections.hpp"
 #include "answers/report/system_calls.hpp"
+#include "answers/stacks/frame_table.hpp"
 #include "text/escape.hpp"
 #include "text/function_name.hpp"
 #include "text/table.hpp"
@@ -15,7 +16,8 @@ namespace {
 std::string top_function(const NativeFinding& native) {
   if (native.function.empty()) return "-";
   return fmt::format("{} {}{}", human_percent(100 * native.share),
-                     escaped(readable_function(native.function)), native.python ? " (Python)" : "");
+                     escaped(function_text(native.function, native.under, native.by_code)),
+                     native.python ? " (Python)" : "");
 }
 
 std::string bytes_per_call(const OpFinding& op) {

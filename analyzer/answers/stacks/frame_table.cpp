@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "text/function_name.hpp"
+
 namespace lotus::analyzer {
 namespace {
 
@@ -54,19 +56,38 @@ NamedFrame StackNames::named(const Location& location, std::uint64_t id) const {
   const Function* function = stacks_.function(id);
   if (function == nullptr) return unnamed(location);
   if (function->source == NameSource::python)
-    return {function->name, base_name(function->file), function->file, function->line, Part::python, true};
+    return {function->name, base_name(function->file), function->file, function->line, Part::python,
+            true,           function->source};
   const Binary* binary = stacks_.binary(function->binary != 0 ? function->binary : location.binary);
   const std::string library = binary == nullptr ? "?" : base_name(binary->path);
-  return {function->name, library, function->file, function->line, part_of(library), true};
+  return {function->name, library, function->file, function->line, part_of(library), true, function->source};
 }
 
 NamedFrame StackNames::unnamed(const Location& location) const {
-  if (location.binary == 0) return {"(a Python function)", "?", "", 0, Part::python, false};
+  if (location.binary == 0)
+    return {"(a Python function)", "?", "", 0, Part::python, false, NameSource::python};
   const Binary* binary = stacks_.binary(location.binary);
   const std::string library = binary == nullptr ? "?" : base_name(binary->path);
   // The functions behind unnamed addresses are not known: one frame per address would look like many
   // functions.
-  return {library + "!?", library, "", 0, part_of(library), false};
+  return {library + "!?", library, "", 0, part_of(library), false, NameSource::unknown};
+}
+
+const FrameId* named_caller(std::span<const FrameId> frames, const FrameTable& table) {
+  if (frames.empty() || table[frames.front()].part != Part::native || !table[frames.front()].by_address())
+    return nullptr;
+  for (const FrameId& id : frames.subspan(1)) {
+    if (table[id].library != table[frames.front()].library) return nullptr;
+    if (!table[id].by_address()) return &id;
+  }
+  return nullptr;
+}
+
+std::string function_text(const std::string& name, const std::string& under, bool by_code) {
+  std::string text = readable_function(name);
+  if (!under.empty()) text += " in " + readable_function(under);
+  if (by_code) text += " (by its code)";
+  return text;
 }
 
 Owner owner_of(std::span<const FrameId> frames, const FrameTable& table) {

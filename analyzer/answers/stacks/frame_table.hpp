@@ -28,6 +28,11 @@ struct NamedFrame {
   std::uint64_t line = 0;
   Part part = Part::native;
   bool named = true;  // else what stands for all functions of the library that have no name
+  NameSource source = NameSource::unknown;
+
+  // Whether the name is only a place in a library without symbols.
+  bool by_address() const { return source == NameSource::unwind_entry || source == NameSource::unknown; }
+  bool by_code() const { return source == NameSource::code; }
 };
 
 using FrameId = std::uint32_t;  // numbers the frames of a table, from 0
@@ -70,6 +75,15 @@ struct Owner {
 // `frames`: innermost first. The innermost frame owns the sample, with these exceptions: what the interpreter
 // does belongs to the innermost Python function; reading the clock for the tracer belongs to the tracer.
 Owner owner_of(std::span<const FrameId> frames, const FrameTable& table);
+
+// Under which function a place in a library without symbols ran: the innermost of those around the first of
+// `frames` that has a name and lies in the same library, without a frame of another one between them.
+// nullptr: the first has a name itself, or there is none.
+const FrameId* named_caller(std::span<const FrameId> frames, const FrameTable& table);
+
+// A function for people: shortened, `under` which one it ran (empty: not known, or not told), and whether it
+// was recognised by its code.
+std::string function_text(const std::string& name, const std::string& under, bool by_code);
 
 // The last part of a path.
 std::string base_name(const std::string& path);

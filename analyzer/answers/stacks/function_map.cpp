@@ -78,7 +78,11 @@ void MapBuilder::add_stack(Building& building, const std::vector<FrameId>& frame
   op.all.add(tally);
   if (owner.part == Part::python || owner.part == Part::interpreter) op.interpreter.add(tally);
   if (frames.empty()) op.unnamed.add(tally);
-  if (owner.frame != nullptr) building.frames[*owner.frame].self.add(tally);
+  if (owner.frame != nullptr) {
+    Tallies& own = building.frames[*owner.frame];
+    own.self.add(tally);
+    if (const FrameId* caller = named_caller(frames, frames_)) own.callers[*caller] += tally.cpu_ns;
+  }
   const std::set<FrameId> once(frames.begin(), frames.end());  // a recursive function is in a stack once
   for (const FrameId id : once) {
     const Part part = frames_[id].part;
@@ -92,6 +96,7 @@ void MapBuilder::finish(Building& building, const ListingRule& rule) const {
   for (const auto& [id, tallies] : building.frames) {
     FunctionShare function;
     function.frame = frames_[id];
+    function.under = most_of(tallies.callers, frames_);
     function.self = tallies.self;
     function.total = tallies.total;
     function.share = op.all.cpu_ns > 0 ? tallies.self.cpu_ns / op.all.cpu_ns : 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "answers/stacks/frame_table.hpp"
+#include "answers/stacks/own_time.hpp"
 #include "answers/stacks/profile.hpp"
 #include "answers/stats/interval.hpp"
 
@@ -23,6 +24,7 @@ struct ListingRule {
 
 struct FunctionShare {
   NamedFrame frame;
+  std::string under;  // see named_caller(): the one with most of the CPU time; empty: none
   Tally self, total;  // samples where it was innermost; where it was anywhere in the stack
   double share = 0;   // of self in the operation's CPU time, in [0, 1]
   Bounds interval;    // 95 %
@@ -70,6 +72,7 @@ class MapBuilder {
  private:
   struct Tallies {
     Tally self, total;
+    Callers callers;
   };
   struct Building {
     OpMap map;

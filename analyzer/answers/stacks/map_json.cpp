@@ -21,10 +21,16 @@ Json entry_json(const EntryPoint& point) {
           {"estimated", point.estimated}};
 }
 
+const char* naming_of(const NamedFrame& frame) {
+  return frame.by_code() ? "code" : frame.by_address() ? "address" : "symbol";
+}
+
 Json function_json(const FunctionShare& function) {
   Json json = {{"function", function.frame.name},
                {"library", function.frame.library},
                {"file", function.frame.file.empty() ? Json(nullptr) : Json(function.frame.file)},
+               {"named_by", naming_of(function.frame)},
+               {"under", function.under.empty() ? Json(nullptr) : Json(function.under)},
                {"line", function.frame.line == 0 ? Json(nullptr) : Json(function.frame.line)},
                {"listed", function.listed},
                {"samples", function.self.samples},

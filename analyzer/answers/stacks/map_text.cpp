@@ -5,7 +5,6 @@
 
 #include "answers/stacks/map_views.hpp"
 #include "text/escape.hpp"
-#include "text/function_name.hpp"
 #include "text/table.hpp"
 #include "text/units.hpp"
 
@@ -57,9 +56,9 @@ void add_row(Table& table, std::vector<std::string> cells, bool counted, const E
 
 void add_function(Table& table, const FunctionShare& f, bool counted) {
   add_row(table,
-          {escaped(readable_function(f.frame.name)), short_library(f.frame.library), percent(f.share),
-           interval_text(f.interval), human_count(f.self.samples), human_time(f.self.cpu_ns),
-           human_time(f.total.cpu_ns)},
+          {escaped(function_text(f.frame.name, f.under, f.frame.by_code())), short_library(f.frame.library),
+           percent(f.share), interval_text(f.interval), human_count(f.self.samples),
+           human_time(f.self.cpu_ns), human_time(f.total.cpu_ns)},
           counted, f.exact ? &*f.exact : nullptr);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "paper/figures/figures.hpp"
@@ -10,6 +11,7 @@
 #include "paper/split/counters.hpp"
 #include "text/error.hpp"
 #include "text/escape.hpp"
+#include "text/function_name.hpp"
 
 namespace lotus::analyzer {
 namespace {
@@ -58,19 +60,48 @@ std::vector<std::string> chosen(const std::vector<RunData>& runs, const FigureOp
   throw Unusable(fmt::format("the traces hold no counter{}: {}", but, kRemedy));
 }
 
+using Function = std::pair<std::string, std::string>;  // name, library
+
+// Names as in tables, but each its function's own: of those that shorten to the same, the library tells them
+// apart, else a number in the order of their whole names.
+std::map<Function, std::string> labels_of(const std::set<Function>& functions) {
+  std::map<std::string, std::set<std::string>> libraries;  // by shortened name
+  for (const auto& [name, library] : functions) libraries[readable_function(name)].insert(library);
+  std::map<Function, std::string> labels;
+  std::set<std::string> taken;
+  for (const auto& function : functions) {
+    std::string text = readable_function(function.first);
+    if (libraries[text].size() > 1 && !function.second.empty()) text += " in " + function.second;
+    std::string label = text;
+    for (int number = 2; !taken.insert(label).second; ++number) label = fmt::format("{} #{}", text, number);
+    labels.emplace(function, std::move(label));
+  }
+  return labels;
+}
+
 DataTable by_function(const std::vector<RunData>& runs, const std::string& name) {
   DataTable table{run_columns({{"counter", "counter"},
                                {"was_percent", "share"},
                                {"function", "function"},
                                {"library", "library"},
+                               {"label", "label"},
                                {"value", "value", Unit::number}}),
                   {}};
-  for (const auto& run : runs)
-    for (const auto& counter : run.counters)
-      if (counter.name == name)
-        for (const auto& function : counter.functions)
-          table.add(
-              run_cells(run, {name, counter.percent, function.function, function.library, function.value}));
+  std::set<Function> functions;
+  const auto each = [&](auto&& visit) {
+    for (const auto& run : runs)
+      for (const auto& counter : run.counters)
+        if (counter.name == name)
+          for (const auto& function : counter.functions) visit(run, counter, function);
+  };
+  each([&](const auto&, const auto&, const auto& function) {
+    functions.emplace(function.function, function.library);
+  });
+  const auto labels = labels_of(functions);
+  each([&](const auto& run, const auto& counter, const auto& function) {
+    table.add(run_cells(run, {name, counter.percent, function.function, function.library,
+                              labels.at({function.function, function.library}), function.value}));
+  });
   return table;
 }
 
@@ -90,22 +121,26 @@ DataTable by_op(const std::vector<RunData>& runs, const std::string& name) {
 
 using By = DataTable (*)(const std::vector<RunData>&, const std::string&);
 
+// Only a table by operation can be empty: of a profiler's table without a mapping.
+DataTable some_of(DataTable table) {
+  if (table.rows.empty())
+    throw Unusable("no counter belongs to an operation: import it with `--mapping JSON`, too");
+  return table;
+}
+
 DataTable counter_number(const std::vector<RunData>& runs, const FigureOptions& options, std::size_t number,
                          By by) {
   const auto names = chosen(runs, options);
   const std::size_t place = options.counters.empty() ? number : std::min(number, names.size() - 1);
   if (place >= names.size()) refuse(runs, names);
-  DataTable table = by(runs, names[place]);
-  if (table.rows.empty())
-    throw Unusable("no counter belongs to an operation: import it with `--mapping JSON`, too");
-  return table;
+  return some_of(by(runs, names[place]));
 }
 
 // Of samples, or of a profiler's table.
 DataTable cpu_time(const std::vector<RunData>& runs, By by) {
   for (const auto& run : runs)
     for (const auto& counter : run.counters)
-      if (is_cpu_time(counter.name)) return by(runs, counter.name);
+      if (is_cpu_time(counter.name)) return some_of(by(runs, counter.name));
   throw Unusable("the traces hold neither samples of stacks nor a profiler's CPU time");
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 NameSource source_of(std::uint64_t code) {
   const bool known = code >= static_cast<std::uint64_t>(NameSource::python) &&
-                     code <= static_cast<std::uint64_t>(NameSource::unknown);
+                     code <= static_cast<std::uint64_t>(NameSource::code);
   return known ? static_cast<NameSource>(code) : NameSource::unknown;
 }
 

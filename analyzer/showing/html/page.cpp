@@ -70,10 +70,16 @@ void fill_in(Output& out, std::string_view page, Fill fill) {
 Json readable_names(const Json& native) {
   Json names = Json::object();
   const auto add = [&](const std::string& name) {
-    if (std::string readable = readable_function(name); readable != name) names[name] = std::move(readable);
+    if (std::string readable = readable_function(name); readable != name)
+      names.emplace(name, std::move(readable));
   };
   for (const auto& op : native["ops"])
-    for (const auto& function : op["functions"]) add(function["function"]);
+    for (const auto& function : op["functions"]) {
+      const std::string under = function["under"].is_null() ? "" : function["under"];
+      const std::string name = function["function"];
+      if (std::string text = function_text(name, under, function["named_by"] == "code"); text != name)
+        names[name] = std::move(text);
+    }
   for (const auto& frame : native["flames"]["frames"]) add(frame[0]);
   return names;
 }

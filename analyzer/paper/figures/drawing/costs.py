@@ -16,14 +16,18 @@ def epochs(rows, title):
         plot.plot(places, means, color=style.COLOURS[0], marker="o", linewidth=1.8)
     else:
         plot.bar(places, means, 0.6, color=style.COLOURS[0])
+    several = any(len(values) > 1 for values in times)
     for place, values in enumerate(times):
-        plot.plot([place] * len(values), values, ".", color=style.GREY, markersize=4)
-        plot.annotate(style.short(means[place]), (place, max(values)), (0, 8), textcoords="offset points", ha="center", fontsize=8)
+        if several:
+            plot.plot([place] * len(values), values, "o", color=style.GREY, markeredgecolor="white", markersize=5, zorder=4)
+        style.number_on(plot, style.short(means[place]), (place, max(values)))
     style.ticks(plot, groups)
     plot.set_xlim(-0.6, len(groups) - 0.4)
     plot.set_ylim(0, 1.15 * max(map(max, times)))
     plot.set_ylabel("end-to-end time of an epoch in s")
     plot.grid(axis="y")
+    if several:
+        style.note(figure, "numbers: mean of the epochs; grey dots: the epochs")
     return figure
 
 
@@ -34,7 +38,7 @@ def operation_times(rows, title):
 
 
 def functions(rows, title):
-    return counter(rows, title, lambda row: name_of(row["function"]))
+    return counter(rows, title, lambda row: row["label"])
 
 
 def operations(rows, title):
@@ -50,11 +54,20 @@ def counter(rows, title, name):
     return stacked(rows, f"{title}: {counted}", name, f"{counted}{', in ' + unit if unit else ''}")
 
 
-def name_of(function):
-    """Short enough for a legend."""
-    base = function.split("(")[0]
-    base = base if len(base) > 3 else function
-    return base if len(base) <= 44 else base[:20] + "…" + base[-22:]
+def top(sums):
+    """The largest of `sums`, {name: {group: value}}, and (their number, {group: sum}) of all others."""
+    names = sorted(sums, key=lambda key: -sum(sums[key].values()))
+    kept = MOST if len(names) > MOST + 1 else len(names)
+    rest = names[kept:]
+    groups = next(iter(sums.values()))
+    return {key: sums[key] for key in names[:kept]}, (len(rest), {group: sum(sums[key][group] for key in rest) for group in groups})
+
+
+def about_others(shown, others):
+    """What the bar of all others is: not one of them, but many, each smaller than any that is shown."""
+    count, values = others
+    share = 100 * sum(values.values()) / (sum(sum(of.values()) for of in shown.values()) + sum(values.values()) or 1)
+    return style.wrapped(f"{count} others together: {share:.0f} %, each less than those shown")
 
 
 def stacked(rows, title, name, label):
@@ -64,37 +77,41 @@ def stacked(rows, title, name, label):
     for label_of_group, group in groups.items():
         for row in group:
             sums.setdefault(name(row), dict.fromkeys(groups, 0.0))[label_of_group] += float(row["value"])
-    names = sorted(sums, key=lambda key: -sum(sums[key].values()))
-    shown = {key: sums[key] for key in names[:MOST]}
-    if names[MOST:]:
-        shown[f"{len(names) - MOST} others"] = {group: sum(sums[key][group] for key in names[MOST:]) for group in groups}
+    shown, others = top(sums)
     if len(groups) == 1:
-        return beside(shown, title, label)
-    figure, plot = style.axes(title, width=max(6.4, 4.0 + 0.6 * len(groups)), height=max(3.6, 0.9 + 0.27 * len(shown)))
-    base, bars = [0.0] * len(groups), []
-    for place, (key, values) in enumerate(shown.items()):
-        colour = style.GREY if key.endswith(" others") else style.COLOURS[place % len(style.COLOURS)]
+        return beside(shown, others, title, label)
+    bars = [(style.wrapped(key), values, {"color": style.COLOURS[place % len(style.COLOURS)]})
+            for place, (key, values) in enumerate(shown.items())]
+    if others[0]:
+        bars.append((about_others(shown, others), others[1], style.MANY))
+    lines = sum(key.count("\n") + 1 for key, _, _ in bars)
+    figure, plot = style.axes(title, width=max(7.4, 5.0 + 0.6 * len(groups)), height=max(3.6, 0.9 + 0.2 * lines))
+    base, drawn = [0.0] * len(groups), []
+    for _, values, look in bars:
         heights = [values[group] for group in groups]
-        bars.append(plot.bar(range(len(groups)), heights, 0.62, base, color=colour, edgecolor="white", linewidth=0.5))
+        drawn.append(plot.bar(range(len(groups)), heights, 0.62, base, **{"edgecolor": "white", "linewidth": 0.5, **look}))
         base = [low + height for low, height in zip(base, heights)]
     style.ticks(plot, groups)
     plot.set_ylim(0, 1.06 * max(base) or 1)
     plot.set_ylabel(label)
     plot.grid(axis="y")
     # Explicit, and behind a space: Matplotlib leaves out labels that begin with an underscore, as __memcpy's.
-    plot.legend(bars[::-1], [f" {key}" for key in reversed(shown)], loc="center left", bbox_to_anchor=(1.01, 0.5))
+    plot.legend(drawn[::-1], [f" {key}" for key, _, _ in reversed(bars)], loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
 
 
-def beside(shown, title, label):
-    figure, plot = style.axes(title, height=max(2.0, 1.1 + 0.3 * len(shown)))
-    values = [sum(of_groups.values()) for of_groups in shown.values()]
-    plot.barh(range(len(shown)), values, 0.66, color=[style.GREY if key.endswith(" others") else style.COLOURS[0] for key in shown])
-    for place, value in enumerate(values):
+def beside(shown, others, title, label):
+    bars = [(style.wrapped(key), sum(values.values()), {"color": style.COLOURS[0]}) for key, values in shown.items()]
+    if others[0]:
+        bars.append((about_others(shown, others), sum(others[1].values()), style.MANY))
+    lines = sum(key.count("\n") + 1.6 for key, _, _ in bars)
+    figure, plot = style.axes(title, width=8.2, height=max(2.0, 1.1 + 0.18 * lines))
+    for place, (_, value, look) in enumerate(bars):
+        plot.barh(place, value, 0.66, **look)
         plot.annotate(style.short(value), (value, place), (4, 0), textcoords="offset points", va="center", fontsize=8)
-    plot.set_yticks(range(len(shown)), shown)
+    plot.set_yticks(range(len(bars)), [key for key, _, _ in bars])
     plot.invert_yaxis()
-    plot.set_xlim(0, 1.12 * max(values) or 1)
+    plot.set_xlim(0, 1.12 * max(value for _, value, _ in bars) or 1)
     plot.set_xlabel(label)
     plot.grid(axis="x")
     return figure

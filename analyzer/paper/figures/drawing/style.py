@@ -1,12 +1,19 @@
 """How all figures look."""
+import textwrap
+
 import matplotlib
+import matplotlib.patheffects
 import matplotlib.pyplot
+import matplotlib.ticker
 
 # Told apart by people who see colours differently (Okabe and Ito), in an order that keeps neighbours apart.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6BB1", "#B8A600", "#5B7083", "#7A4B2A"]
 GREY = "#8A929B"
 INK = "#1F2933"
 WARNING = "#C62828"
+MANY = {"facecolor": "#ECEFF2", "edgecolor": GREY, "hatch": "////", "linewidth": 0.6}  # a bar that stands for many
+NAME_COLUMNS = 44  # of a line of a name
+HALO = [matplotlib.patheffects.withStroke(linewidth=2.5, foreground="white")]  # keeps lines off a number
 
 
 def begin():
@@ -23,6 +30,41 @@ def axes(title, width=7.2, height=3.6):
     figure, plot = matplotlib.pyplot.subplots(figsize=(width, height), layout="constrained")
     plot.set_title(title)
     return figure, plot
+
+
+def panels(widths, height):
+    """Plots side by side, with one y axis."""
+    return matplotlib.pyplot.subplots(1, len(widths), figsize=(sum(widths), height), layout="constrained", sharey=True,
+                                      gridspec_kw={"width_ratios": widths})
+
+
+def log_axis(plot, scale):
+    plot.set_yscale(scale)
+    plot.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: short(value)))
+
+
+def line(place):
+    """How the line of the configuration at this place looks: colours first, then dashes."""
+    lap, colour = divmod(place, len(COLOURS))
+    return {"color": COLOURS[colour], "linestyle": ("-", "--", ":")[lap % 3], "linewidth": 1.1}
+
+
+def note(figure, text, color=GREY):
+    """Below the figure, in as many lines as its width needs."""
+    points, em = 7.5, 0.56  # generous: no line may be cut off
+    columns = int(72 * figure.get_figwidth() / (points * em)) - 2
+    figure.supxlabel(textwrap.fill(text, columns), fontsize=points, color=color, x=0.99, ha="right", multialignment="left")
+
+
+def wrapped(name):
+    """A long name in several lines: nothing is cut off, so that different names stay different."""
+    lines = textwrap.wrap(name, NAME_COLUMNS, break_on_hyphens=False) or [name]
+    return "\n".join(lines).replace("$", r"\$")  # a pair of dollars would be a formula
+
+
+def number_on(plot, text, place):
+    """A number above a place."""
+    plot.annotate(text, place, (0, 8), textcoords="offset points", ha="center", fontsize=8, zorder=5, path_effects=HALO)
 
 
 def save(figure, path):

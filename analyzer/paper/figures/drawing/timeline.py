@@ -1,4 +1,6 @@
 """Figures 2 and 3: batches in the workers that make them and in the training process that takes them."""
+from matplotlib import patheffects
+
 import style
 
 BAR = 0.62
@@ -44,7 +46,9 @@ def draw(rows, title):
 def bar(plot, start, duration, lane, batch, whole):
     plot.barh(lane, duration, BAR, start, color=colour_of(batch), edgecolor="white", linewidth=0.8)
     if duration > 0.018 * whole:
-        plot.text(start + duration / 2, lane, batch, ha="center", va="center", color="white", fontsize=8, weight="bold")
+        halo = [patheffects.withStroke(linewidth=3, foreground=colour_of(batch))]  # keeps arrows off the number
+        plot.text(start + duration / 2, lane, batch, ha="center", va="center", color="white", fontsize=8, weight="bold", zorder=6,
+                  path_effects=halo)
 
 
 def arrivals(plot, early, lane, whole):
@@ -68,7 +72,7 @@ def out_of_order(rows, title):
     ready, consumed = times["wait", last], times["consumed", last]
     behind = [batch for kind, batch in times if kind == "consumed" and ready < times[kind, batch] < consumed]
     note = f"batch {last} lies ready for {consumed - ready:.0f} ms, until training has taken {', '.join(behind)} before it"
-    figure.supxlabel(note, fontsize=8.5, color=style.WARNING, x=0.99, ha="right")
+    style.note(figure, note, style.WARNING)
     return figure
 
 
