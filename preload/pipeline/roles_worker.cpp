@@ -17,6 +17,7 @@
 #include "python/collecting.hpp"
 #include "python/objects.hpp"
 #include "python/python_thread.hpp"
+#include "record/counts.hpp"
 #include "record/recorder.hpp"
 #include "record/reopened.hpp"
 
@@ -129,6 +130,7 @@ py::Object* fetch(Call& call) {
   const CoreWait core_wait;
   // Of all threads: whether others compute for this one.
   if (core_wait.measures()) point<Kind::process_cpu>(process_cpu_ns());
+  if (counters_on) count_from_here(span);
   measure_cpu(span, cpu_ns());
   const Owned dataset(plain_attribute(fetcher, names.dataset));
   const Owned collate(plain_attribute(fetcher, names.collate_fn));

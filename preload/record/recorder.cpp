@@ -1,5 +1,6 @@
 #include "record/recorder.hpp"
 
+#include "record/counts.hpp"
 #include "record/hook_names.hpp"
 #include "record/native_records.hpp"
 
@@ -27,6 +28,7 @@ void forget_parent() {
   ++process.generation;
   process.worker = false;
   forget_hooks();
+  forget_counts();
   forget_segment(process.segment);
   this_thread = ThisThread{};
 }
@@ -43,12 +45,14 @@ void close_at(const Span& span, Kind kind, std::uint64_t now) {
     detail::append<Kind::leave_lost>(thread, now);
   }
   write_native(thread, now);
+  const auto& open = thread.spans[thread.depth - 1];
+  const std::uint64_t used = open.cpu_measured ? cpu_ns() - open.cpu_start : 0;
+  if (open.counted) [[unlikely]]
+    write_counts(thread, now);
   detail::make_room(thread);
-  const auto& open = thread.spans[--thread.depth];
-  if (open.cpu_measured) [[unlikely]] {
-    const std::uint64_t used = cpu_ns();
-    detail::append<Kind::cpu>(thread, now, used - open.cpu_start);
-  }
+  --thread.depth;
+  if (open.cpu_measured) [[unlikely]]
+    detail::append<Kind::cpu>(thread, now, used);
   switch (kind) {
     case Kind::leave_error:
       detail::append<Kind::leave_error>(thread, now);

@@ -41,7 +41,7 @@ inline Span enter_at(Thread& thread, std::uint64_t now, Values... values) {
   detail::make_room(thread);
   auto& open = thread.spans[thread.depth];
   open.kind = K;
-  open.cpu_measured = false;
+  open.cpu_measured = open.counted = false;
   open.start = now;
   open.entry = 0;
   std::size_t i = 0;

@@ -1,0 +1,78 @@
+#include "record/counts.hpp"
+
+#include "counters/perf_events.hpp"
+#include "record/recorder.hpp"
+
+namespace lotus {
+namespace {
+
+// Of a slot of the segment; memory is touched where something is counted only.
+struct SlotCounts {
+  ThreadEvents events;
+  Counts begun[kMaxSpans];  // by depth
+};
+constinit SlotCounts slots[kMaxSlots] = {};
+
+SlotCounts& slot_of(const Thread& thread) { return slots[&thread - &thread_of(0)]; }
+
+std::uint64_t owner_of(const Thread& thread) {
+  return std::uint64_t{process.generation} << 32 | thread.slot->stream;
+}
+
+void begin_at(const Thread& thread, std::uint32_t depth) {
+  SlotCounts& slot = slot_of(thread);
+  if (depth < kMaxSpans) read_counts(slot.events, owner_of(thread), slot.begun[depth]);
+}
+
+bool is_innermost(const Span& span) {
+  return span.depth != Span::kNone && this_thread.recorder != nullptr &&
+         this_thread.recorder->depth == span.depth + 1;
+}
+
+// What the innermost span counted by `counter`. Where its group was on for all the time, no times stand.
+void write_count(Thread& thread, std::uint64_t now, std::size_t counter, const Counts& from, const Counts& to,
+                 std::uint32_t group) {
+  GroupTimes times{};
+  if (group < kMaxGroups)
+    times = {to.times[group].enabled - from.times[group].enabled,
+             to.times[group].running - from.times[group].running};
+  if (times.enabled == times.running) times = {};
+  detail::make_room(thread);
+  detail::append<Kind::count>(thread, now, counter + 1, to.values[counter] - from.values[counter],
+                              times.enabled, times.running);
+}
+
+}  // namespace
+
+void begin_counts() {
+  if (const Thread* thread = current_thread()) begin_at(*thread, thread->depth);
+}
+
+void count_in(const Span& span) {
+  if (is_innermost(span)) this_thread.recorder->spans[span.depth].counted = true;
+}
+
+void count_from_here(const Span& span) {
+  if (!is_innermost(span)) return;
+  begin_at(*this_thread.recorder, span.depth);
+  count_in(span);
+}
+
+void write_counts(Thread& thread, std::uint64_t now) {
+  SlotCounts& slot = slot_of(thread);
+  if (slot.events.owner != owner_of(thread)) return;
+  Counts ended;
+  read_counts(slot.events, slot.events.owner, ended);
+  const Counts& begun = slot.begun[thread.depth - 1];
+  for (std::size_t i = 0; i < wanted_counters.count; ++i)
+    if ((begun.known & ended.known) >> i & 1)
+      write_count(thread, now, i, begun, ended, slot.events.group_of[i]);
+}
+
+void forget_counts() {
+  if (!counters_on) return;
+  for (SlotCounts& slot : slots)
+    if (slot.events.owner != 0) close_events(slot.events);
+}
+
+}  // namespace lotus
