@@ -31,6 +31,21 @@ int open_event(const CounterRow& row, bool user_only, int leader) {
   return static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
 }
 
+long read_event(int descriptor, void* to, std::size_t bytes) {
+  return syscall(SYS_read, descriptor, to, bytes);
+}
+
+// Nothing but an event has such a number.
+bool number_of(int descriptor, std::uint64_t& number) {
+  return descriptor >= 0 && syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, &number) == 0;
+}
+
+}  // namespace
+
+constinit PerfKernel perf_kernel{open_event, read_event, number_of};
+
+namespace {
+
 // Above what a program expects its own next descriptor to be, and low enough for a small table.
 int moved_up(int descriptor) {
   constexpr rlim_t kHigh = 896;
@@ -42,14 +57,9 @@ int moved_up(int descriptor) {
   return high;
 }
 
-// Nothing but an event has such a number.
-bool number_of(int descriptor, std::uint64_t& number) {
-  return descriptor >= 0 && syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, &number) == 0;
-}
-
 bool is_still(int descriptor, std::uint64_t expected) {
   std::uint64_t number = 0;
-  return number_of(descriptor, number) && number == expected;
+  return perf_kernel.number(descriptor, number) && number == expected;
 }
 
 // Into the group that was made last, else as the first one of another: a group is on the processor as a
@@ -57,15 +67,15 @@ bool is_still(int descriptor, std::uint64_t expected) {
 void add_event(ThreadEvents& events, std::size_t counter) {
   const WantedCounter& wanted = wanted_counters.of[counter];
   std::uint32_t group = events.groups - 1;
-  int opened = events.groups > 0 ? open_event(wanted.row, wanted.user_only, events.leaders[group]) : -1;
+  int opened = events.groups > 0 ? perf_kernel.open(wanted.row, wanted.user_only, events.leaders[group]) : -1;
   const bool first = opened < 0;
   if (first) {
     group = events.groups;
-    opened = group < kMaxGroups ? open_event(wanted.row, wanted.user_only, -1) : -1;
+    opened = group < kMaxGroups ? perf_kernel.open(wanted.row, wanted.user_only, -1) : -1;
   }
   opened = moved_up(opened);
   std::uint64_t number = 0;
-  if (!number_of(opened, number)) {
+  if (!perf_kernel.number(opened, number)) {
     if (opened >= 0) syscall(SYS_close, opened);
     return;
   }
@@ -101,7 +111,7 @@ bool read_group(ThreadEvents& events, std::uint32_t group, GroupRead& read) {
   int& leader = events.leaders[group];
   if (leader < 0) return false;
   if (is_still(leader, events.ids[group]) &&
-      syscall(SYS_read, leader, &read, sizeof read) == static_cast<long>(expected) &&
+      perf_kernel.read(leader, &read, sizeof read) == static_cast<long>(expected) &&
       read.count == events.members[group])
     return true;
   leader = -1;
@@ -171,7 +181,7 @@ void close_events(ThreadEvents& events) {
 }
 
 int try_event(const CounterRow& row, bool user_only) {
-  const int event = open_event(row, user_only, -1);
+  const int event = perf_kernel.open(row, user_only, -1);
   if (event < 0) return errno;
   syscall(SYS_close, event);
   return 0;

@@ -6,6 +6,7 @@
 // group of events is given up in this thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <lotus/counters.hpp>
 
@@ -37,6 +38,15 @@ struct ThreadEvents {
   std::uint64_t member_ids[kMaxCounters];
 };
 inline constexpr std::uint8_t kNoGroup = 0xff;
+
+// The kernel's part, which tests play. perf_event_open(2) for the calling thread on any core: a descriptor,
+// or -1 with errno; read(2); the number of an event, false: the descriptor is none of an event.
+struct PerfKernel {
+  int (*open)(const CounterRow& row, bool user_only, int leader);
+  long (*read)(int descriptor, void* to, std::size_t bytes);
+  bool (*number)(int descriptor, std::uint64_t& number);
+};
+extern PerfKernel perf_kernel;
 
 // Reads all counters that are wanted; `events` are those of the calling thread. Async-signal-safe.
 void read_counts(ThreadEvents& events, std::uint64_t owner, Counts& counts);
