@@ -91,6 +91,21 @@ void add_event(ThreadEvents& events, std::size_t counter) {
   events.place_of[counter] = static_cast<std::uint8_t>(events.members[group]++);
 }
 
+// 0, or the errno of an event that is refused.
+int try_event(const CounterRow& row, bool user_only) {
+  const int event = perf_kernel.open(row, user_only, -1);
+  if (event < 0) return errno;
+  syscall(SYS_close, event);
+  return 0;
+}
+
+void try_counter(WantedCounter& counter) {
+  counter.error = try_event(counter.row, false);
+  if (counter.error != EACCES && counter.error != EPERM) return;
+  counter.error = try_event(counter.row, true);
+  counter.user_only = counter.error == 0;
+}
+
 void open_events(ThreadEvents& events, std::uint64_t owner) {
   close_events(events);
   events.owner = owner;
@@ -180,11 +195,13 @@ void close_events(ThreadEvents& events) {
   errno = saved;
 }
 
-int try_event(const CounterRow& row, bool user_only) {
-  const int event = perf_kernel.open(row, user_only, -1);
-  if (event < 0) return errno;
-  syscall(SYS_close, event);
-  return 0;
+void try_counters() {
+  if (!counters_on || wanted_counters.tried) return;
+  wanted_counters.tried = true;
+  const int saved = errno;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i)
+    if (needs_perf(wanted_counters.of[i].row.source)) try_counter(wanted_counters.of[i]);
+  errno = saved;
 }
 
 }  // namespace lotus

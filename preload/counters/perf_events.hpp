@@ -54,7 +54,7 @@ void read_counts(ThreadEvents& events, std::uint64_t owner, Counts& counts);
 // Closes what is still there of a thread that is gone, or that the parent of this forked process has.
 void close_events(ThreadEvents& events);
 
-// 0, or the errno of an event that is refused.
-int try_event(const CounterRow& row, bool user_only);
+// Asks the kernel for each of the counters, once, on the calling thread.
+void try_counters();
 
 }  // namespace lotus

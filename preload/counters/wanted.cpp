@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "counters/perf_events.hpp"
-
 namespace lotus {
 
 constinit WantedCounters wanted_counters{};
@@ -15,7 +13,6 @@ namespace {
 
 constexpr std::size_t kRawName = 18;
 constinit char raw_names[kMaxCounters][kRawName] = {};
-constinit bool tried = false;
 
 bool is_wanted(const CounterRow& row) {
   for (std::size_t i = 0; i < wanted_counters.count; ++i)
@@ -48,20 +45,13 @@ bool want_all(std::string_view names) {
   }
 }
 
-void try_counter(WantedCounter& counter) {
-  counter.error = try_event(counter.row, false);
-  if (counter.error != EACCES && counter.error != EPERM) return;
-  counter.error = try_event(counter.row, true);
-  counter.user_only = counter.error == 0;
-}
-
 bool is_permission(int error) { return error == EACCES || error == EPERM; }
 
 }  // namespace
 
 const char* want_counters(const char* value) {
+  wanted_counters.tried = counters_on = false;
   wanted_counters.count = 0;
-  counters_on = tried = false;
   std::string_view names = value;
   for (const CounterSet& set : kCounterSets)
     if (set.name == names) names = set.counters;
@@ -69,15 +59,6 @@ const char* want_counters(const char* value) {
   if (counters_on) return nullptr;
   wanted_counters.count = 0;
   return "default, memory, branch, tlb or up to 16 of perf's names with commas between";
-}
-
-void try_counters() {
-  if (!counters_on || tried) return;
-  tried = true;
-  const int saved = errno;
-  for (std::size_t i = 0; i < wanted_counters.count; ++i)
-    if (needs_perf(wanted_counters.of[i].row.source)) try_counter(wanted_counters.of[i]);
-  errno = saved;
 }
 
 const char* counters_remark() {

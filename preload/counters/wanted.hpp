@@ -14,6 +14,7 @@ struct WantedCounter {
 };
 
 struct WantedCounters {
+  bool tried;  // the kernel was asked for them
   std::size_t count;
   WantedCounter of[kMaxCounters];
 };
@@ -24,9 +25,6 @@ LOTUS_DIRECT extern bool counters_on;
 
 // Takes the value of LOTUS_COUNTERS. nullptr, or what is expected instead.
 const char* want_counters(const char* value);
-
-// Asks the kernel for each of them, once, on the calling thread.
-void try_counters();
 
 // For the one line: which counters the kernel refuses, and what to do; nullptr: none. After try_counters().
 const char* counters_remark();

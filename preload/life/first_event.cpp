@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "counters/perf_events.hpp"
 #include "counters/wanted.hpp"
 #include "life/autostart.hpp"
 #include "life/config.hpp"

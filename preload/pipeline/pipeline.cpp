@@ -20,7 +20,6 @@
 #include "python/objects.hpp"
 #include "python/python_calls.hpp"
 #include "python/sample_file.hpp"
-#include "record/counts.hpp"
 #include "record/recorder.hpp"
 #include "record/setting.hpp"
 #include "sampling/sampler.hpp"
@@ -55,7 +54,7 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
   const bool measured = context.kind != Context::Kind::runner && measure_this(definition);
   const bool counted =
       counters_on && context.kind != Context::Kind::runner && (measured || is_first_call(definition));
-  if (counted) begin_counts();
+  if (counted) begin_counting();
   const std::uint64_t cpu_start = measured ? cpu_ns() : 0;
   const Span span = enter<Kind::op>(definition);
   if (counted) count_in(span);

@@ -17,7 +17,6 @@
 #include "python/collecting.hpp"
 #include "python/objects.hpp"
 #include "python/python_thread.hpp"
-#include "record/counts.hpp"
 #include "record/recorder.hpp"
 #include "record/reopened.hpp"
 

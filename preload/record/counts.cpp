@@ -1,7 +1,6 @@
 #include "record/counts.hpp"
 
 #include "counters/perf_events.hpp"
-#include "record/recorder.hpp"
 
 namespace lotus {
 namespace {
@@ -19,16 +18,6 @@ std::uint64_t owner_of(const Thread& thread) {
   return std::uint64_t{process.generation} << 32 | thread.slot->stream;
 }
 
-void begin_at(const Thread& thread, std::uint32_t depth) {
-  SlotCounts& slot = slot_of(thread);
-  if (depth < kMaxSpans) read_counts(slot.events, owner_of(thread), slot.begun[depth]);
-}
-
-bool is_innermost(const Span& span) {
-  return span.depth != Span::kNone && this_thread.recorder != nullptr &&
-         this_thread.recorder->depth == span.depth + 1;
-}
-
 // What the innermost span counted by `counter`. Where its group was on for all the time, no times stand.
 void write_count(Thread& thread, std::uint64_t now, std::size_t counter, const Counts& from, const Counts& to,
                  std::uint32_t group) {
@@ -44,18 +33,9 @@ void write_count(Thread& thread, std::uint64_t now, std::size_t counter, const C
 
 }  // namespace
 
-void begin_counts() {
-  if (const Thread* thread = current_thread()) begin_at(*thread, thread->depth);
-}
-
-void count_in(const Span& span) {
-  if (is_innermost(span)) this_thread.recorder->spans[span.depth].counted = true;
-}
-
-void count_from_here(const Span& span) {
-  if (!is_innermost(span)) return;
-  begin_at(*this_thread.recorder, span.depth);
-  count_in(span);
+void begin_counts(const Thread& thread, std::uint32_t depth) {
+  SlotCounts& slot = slot_of(thread);
+  if (depth < kMaxSpans) read_counts(slot.events, owner_of(thread), slot.begun[depth]);
 }
 
 void write_counts(Thread& thread, std::uint64_t now) {

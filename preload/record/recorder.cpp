@@ -5,6 +5,14 @@
 #include "record/native_records.hpp"
 
 namespace lotus {
+namespace {
+
+bool is_innermost(const Span& span) {
+  return span.depth != Span::kNone && this_thread.recorder != nullptr &&
+         this_thread.recorder->depth == span.depth + 1;
+}
+
+}  // namespace
 
 std::uint64_t measure_pair_ps() {
   constexpr std::uint64_t kPairs = 1000;
@@ -67,18 +75,28 @@ void close_at(const Span& span, Kind kind, std::uint64_t now) {
 }
 
 void measure_cpu(const Span& span, std::uint64_t start) {
-  if (span.depth == Span::kNone || this_thread.recorder == nullptr ||
-      this_thread.recorder->depth != span.depth + 1)
-    return;
+  if (!is_innermost(span)) return;
   auto& open = this_thread.recorder->spans[span.depth];
   open.cpu_measured = true;
   open.cpu_start = start;
 }
 
+void begin_counting() {
+  if (const Thread* thread = current_thread()) begin_counts(*thread, thread->depth);
+}
+
+void count_in(const Span& span) {
+  if (is_innermost(span)) this_thread.recorder->spans[span.depth].counted = true;
+}
+
+void count_from_here(const Span& span) {
+  if (!is_innermost(span)) return;
+  begin_counts(*this_thread.recorder, span.depth);
+  count_in(span);
+}
+
 void mark_entry(const Span& span, std::uintptr_t entry) {
-  if (span.depth == Span::kNone || this_thread.recorder == nullptr ||
-      this_thread.recorder->depth != span.depth + 1)
-    return;
+  if (!is_innermost(span)) return;
   this_thread.recorder->spans[span.depth].entry = entry;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <lotus/codec.hpp>
 
+#include "counters/wanted.hpp"
 #include "record/chunk.hpp"
 #include "record/definition_ring.hpp"
 #include "record/this_thread.hpp"
@@ -81,6 +82,13 @@ inline void leave(const Span& span, Kind kind) {
 // leave() of this span will record the CPU time of its thread since `start`, what cpu_ns() was where it
 // began.
 void measure_cpu(const Span& span, std::uint64_t start);
+
+// Reads the counters for the span that this thread opens next: count_in() it then.
+void begin_counting();
+// leave() of this span, which is the innermost, will record what was counted since begin_counting().
+void count_in(const Span& span);
+// … since now.
+void count_from_here(const Span& span);
 
 // Stack snapshots of this operation end at the stack address `entry`.
 void mark_entry(const Span& span, std::uintptr_t entry);
