@@ -66,11 +66,12 @@ def test_what_is_refused_is_said_once(counted):
     assert bool(refused & OF_PROCESSOR) == ("Not counted: " in counters(trace))
 
 
-def test_cpu_time_is_that_of_the_report(counted):
-    _, _, ops, trace, _ = counted
-    for row in trace.report["ops"]:
-        if row["name"] in ("TouchesPages", "ReadsIntoPages"):
-            assert ops[row["name"]]["counters"]["task-clock"]["value"] / 1e9 == pytest.approx(row["cpu_s"], rel=0.05)
+@pytest.mark.parametrize("name", ["TouchesPages", "ReadsIntoPages"])
+def test_cpu_time_of_an_operation(counted, name):
+    """A measured call has 5 % more at most: the reads themselves."""
+    truth, _, ops, _, _ = counted
+    low, high = ops[name]["counters"]["task-clock"]["interval"]
+    assert 0.95 * low <= truth[name]["task-clock"] <= 1.05 * high
 
 
 def test_csv_has_the_same(counted):
