@@ -106,17 +106,6 @@ void try_counter(WantedCounter& counter) {
   counter.user_only = counter.error == 0;
 }
 
-void open_events(ThreadEvents& events, std::uint64_t owner) {
-  close_events(events);
-  events.owner = owner;
-  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
-    events.descriptors[i] = -1;
-    events.group_of[i] = kNoGroup;
-    if (needs_perf(wanted_counters.of[i].row.source) && wanted_counters.of[i].error == 0)
-      add_event(events, i);
-  }
-}
-
 struct GroupRead {
   std::uint64_t count, enabled, running, values[kMaxCounters];
 };
@@ -168,13 +157,7 @@ std::uint64_t kept_by_kernel(const CounterRow& row, rusage& usage, bool& filled)
   return usage_of(usage, static_cast<UsageCount>(row.code));
 }
 
-}  // namespace
-
-void read_counts(ThreadEvents& events, std::uint64_t owner, Counts& counts) {
-  const int saved = errno;
-  counts.known = 0;
-  if (events.owner != owner) open_events(events, owner);
-  read_groups(events, counts);
+void read_kept(Counts& counts) {
   rusage usage{};
   bool filled = false;
   for (std::size_t i = 0; i < wanted_counters.count; ++i) {
@@ -182,7 +165,52 @@ void read_counts(ThreadEvents& events, std::uint64_t owner, Counts& counts) {
     counts.values[i] = kept_by_kernel(wanted_counters.of[i].row, usage, filled);
     counts.known |= 1u << i;
   }
+}
+
+void read_all(ThreadEvents& events, Edge edge, Counts& counts) {
+  counts.known = 0;
+  if (edge == Edge::begin) read_kept(counts);
+  read_groups(events, counts);
+  if (edge == Edge::end) read_kept(counts);
+}
+
+// The second time, when the kernel's code is in the caches.
+void measure_own(ThreadEvents& events) {
+  for (int time = 0; time < 2; ++time) {
+    Counts from, to;
+    read_all(events, Edge::begin, from);
+    cpu_ns();
+    cpu_ns();
+    read_all(events, Edge::end, to);
+    for (std::size_t i = 0; i < wanted_counters.count; ++i)
+      events.own[i] = (from.known & to.known) >> i & 1 ? to.values[i] - from.values[i] : 0;
+  }
+}
+
+void open_events(ThreadEvents& events, std::uint64_t owner) {
+  close_events(events);
+  events.owner = owner;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
+    events.descriptors[i] = -1;
+    events.group_of[i] = kNoGroup;
+    if (needs_perf(wanted_counters.of[i].row.source) && wanted_counters.of[i].error == 0)
+      add_event(events, i);
+  }
+  measure_own(events);
+}
+
+}  // namespace
+
+void read_counts(ThreadEvents& events, std::uint64_t owner, Edge edge, Counts& counts) {
+  const int saved = errno;
+  if (events.owner != owner) open_events(events, owner);
+  read_all(events, edge, counts);
   errno = saved;
+}
+
+std::uint64_t counted(const ThreadEvents& events, std::size_t counter, const Counts& from, const Counts& to) {
+  const std::uint64_t all = to.values[counter] - from.values[counter];
+  return all > events.own[counter] ? all - events.own[counter] : 0;
 }
 
 void close_events(ThreadEvents& events) {

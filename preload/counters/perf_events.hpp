@@ -36,6 +36,7 @@ struct ThreadEvents {
   std::uint64_t ids[kMaxGroups];
   int descriptors[kMaxCounters];  // of the members, -1: none
   std::uint64_t member_ids[kMaxCounters];
+  std::uint64_t own[kMaxCounters];  // what reading them counts itself
 };
 inline constexpr std::uint8_t kNoGroup = 0xff;
 
@@ -48,8 +49,14 @@ struct PerfKernel {
 };
 extern PerfKernel perf_kernel;
 
+// Where what is counted begins or ends: perf's events are read nearest to it.
+enum class Edge : std::uint8_t { begin, end };
+
 // Reads all counters that are wanted; `events` are those of the calling thread. Async-signal-safe.
-void read_counts(ThreadEvents& events, std::uint64_t owner, Counts& counts);
+void read_counts(ThreadEvents& events, std::uint64_t owner, Edge edge, Counts& counts);
+
+// What a counter counted between two reads, one of the thread's CPU clock beside each of them.
+std::uint64_t counted(const ThreadEvents& events, std::size_t counter, const Counts& from, const Counts& to);
 
 // Closes what is still there of a thread that is gone, or that the parent of this forked process has.
 void close_events(ThreadEvents& events);

@@ -18,35 +18,35 @@ std::uint64_t owner_of(const Thread& thread) {
   return std::uint64_t{process.generation} << 32 | thread.slot->stream;
 }
 
-// What the innermost span counted by `counter`. Where its group was on for all the time, no times stand.
-void write_count(Thread& thread, std::uint64_t now, std::size_t counter, const Counts& from, const Counts& to,
-                 std::uint32_t group) {
+// Where its group was on for all the time, no times stand.
+void write_count(Thread& thread, std::uint64_t now, std::size_t counter, const Counts& from,
+                 const Counts& to) {
+  const ThreadEvents& events = slot_of(thread).events;
   GroupTimes times{};
-  if (group < kMaxGroups)
+  if (const std::uint32_t group = events.group_of[counter]; group < kMaxGroups)
     times = {to.times[group].enabled - from.times[group].enabled,
              to.times[group].running - from.times[group].running};
   if (times.enabled == times.running) times = {};
   detail::make_room(thread);
-  detail::append<Kind::count>(thread, now, counter + 1, to.values[counter] - from.values[counter],
-                              times.enabled, times.running);
+  detail::append<Kind::count>(thread, now, counter + 1, counted(events, counter, from, to), times.enabled,
+                              times.running);
 }
 
 }  // namespace
 
 void begin_counts(const Thread& thread, std::uint32_t depth) {
   SlotCounts& slot = slot_of(thread);
-  if (depth < kMaxSpans) read_counts(slot.events, owner_of(thread), slot.begun[depth]);
+  if (depth < kMaxSpans) read_counts(slot.events, owner_of(thread), Edge::begin, slot.begun[depth]);
 }
 
 void write_counts(Thread& thread, std::uint64_t now) {
   SlotCounts& slot = slot_of(thread);
   if (slot.events.owner != owner_of(thread)) return;
   Counts ended;
-  read_counts(slot.events, slot.events.owner, ended);
+  read_counts(slot.events, slot.events.owner, Edge::end, ended);
   const Counts& begun = slot.begun[thread.depth - 1];
   for (std::size_t i = 0; i < wanted_counters.count; ++i)
-    if ((begun.known & ended.known) >> i & 1)
-      write_count(thread, now, i, begun, ended, slot.events.group_of[i]);
+    if ((begun.known & ended.known) >> i & 1) write_count(thread, now, i, begun, ended);
 }
 
 void forget_counts() {

@@ -79,7 +79,7 @@ struct Playing {
   }
   Counts read() {
     Counts counts;
-    read_counts(events, 1, counts);
+    read_counts(events, 1, Edge::end, counts);
     return counts;
   }
   PerfKernel real;
@@ -137,6 +137,20 @@ TEST_CASE("counters: what does not fit into a group begins another one, with tim
   CHECK(counts.times[2].running == 299);
 }
 
+TEST_CASE("counters: what reading counts itself is none of the program's; a counter that wraps goes on") {
+  Playing playing(8);
+  want_counters("instructions,cycles");
+  played.answers = {{2, 900, 900, 7, 8}};
+  playing.read();
+  playing.events.own[0] = 40;
+  Counts from{}, to{};
+  from.values[0] = UINT64_MAX - 9;
+  to.values[0] = 100;
+  CHECK(counted(playing.events, 0, from, to) == 70);
+  to.values[0] = 20;
+  CHECK(counted(playing.events, 0, from, to) == 0);
+}
+
 TEST_CASE("counters: an answer of another size gives the group up, the others go on") {
   Playing playing(1);
   want_counters("instructions,cycles");
@@ -187,13 +201,13 @@ TEST_CASE("counters: a descriptor that the program closed, and uses, is left alo
   }
   ThreadEvents events{};
   Counts counts;
-  read_counts(events, 1, counts);
+  read_counts(events, 1, Edge::end, counts);
   REQUIRE(counts.known == 1);
   const int ours = events.leaders[0];
   CHECK(ours > 64);  // far from what a program opens next
   const int theirs = eventfd(5, EFD_CLOEXEC);
   REQUIRE(dup2(theirs, ours) == ours);
-  read_counts(events, 1, counts);
+  read_counts(events, 1, Edge::end, counts);
   CHECK(counts.known == 0);
   close_events(events);
   eventfd_t value = 0;
