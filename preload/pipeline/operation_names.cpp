@@ -270,9 +270,7 @@ bool measure_this(std::uint32_t definition) {
   Timing& timing = timings[definition];
   constexpr std::uint64_t kReadsTicks = 1000;  // two reads of the thread CPU clock, out of all caches: 6 µs
   constexpr std::uint64_t kShare = 2000;       // 1 / 0.05 %
-  // With counters: two reads of them, too, for 0.2 % in all.
-  constexpr std::uint64_t kCountsTicks = 3000;
-  constexpr std::uint64_t kShareOfCounts = 500;
+  constexpr std::uint64_t kShareOfCounts = 500;  // with counters: 0.2 % in all
   // At this system call the kernel takes the CPU away from a thread whose time slice is over: read after each
   // operation that is shorter than a slice, the clock would move time from operations to what lies between
   // them.
