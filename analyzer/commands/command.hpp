@@ -32,6 +32,7 @@ Run prepare_batches(CLI::App& app);
 Run prepare_timeline(CLI::App& app);
 Run prepare_whatif(CLI::App& app);
 Run prepare_map(CLI::App& app);
+Run prepare_counters(CLI::App& app);
 Run prepare_flame(CLI::App& app);
 Run prepare_diff(CLI::App& app);
 Run prepare_export(CLI::App& app);

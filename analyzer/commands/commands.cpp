@@ -27,6 +27,11 @@ constexpr Command kCommands[] = {
      "Lists the functions in which each operation's CPU time goes, with their share and its 95 % interval.\n"
      "Several traces are summed.",
      prepare_map},
+    {"counters", "what counters of processor and kernel counted in each operation",
+     "Prints what was counted in a run with LOTUS_COUNTERS: page faults, switches, instructions, misses; for "
+     "each\n"
+     "operation, with 95 % intervals. Several traces are summed.",
+     prepare_counters},
     {"flame", "the stacks of each operation, for flame graphs",
      "Writes the CPU time of every stack: the operation, then Python and native functions, outermost first.\n"
      "Several traces are summed.",

@@ -59,7 +59,7 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 57 ---- */                                                                  \
+  /* ---- points; next: 58 ---- */                                                                  \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -114,7 +114,10 @@ enum class Shape : std::uint8_t {
   ROW(off_cpu,       56, point, "tid:u op:u stack:u flags:u ticks:u:ticks hook:u")  /* only in frames of type `samples`: \
                                                        a call inside of a fetch that waited 10 ms or more; \
                                                        its time is the end of the wait, `hook` the function */ \
-  /* ---- definitions of processes; next: 93 ---- */                                                \
+  ROW(count,         57, point, "counter:u value:u enabled:u:ns running:u:ns")  /* what a counter counted in the innermost \
+                                                       open span, see `counting`: of the `enabled` ns that the \
+                                                       thread ran, in `running`; both 0: all the time */ \
+  /* ---- definitions of processes; next: 94 ---- */                                                \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
   ROW(architecture,  91, definition, "name:s")      /* whose instructions the process runs: x86_64, aarch64 */ \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
@@ -151,6 +154,9 @@ enum class Shape : std::uint8_t {
   ROW(stopped,       92, definition, "since:u:ticks ticks:u:ticks")  /* by the collector: the process was stopped by a \
                                                        signal when it was looked at, from the first time for so \
                                                        long; or the collector, too, stood still for so long */ \
+  ROW(counting,      93, definition, "counter:u name:s user_only:u error:u")  /* LOTUS_COUNTERS: a counter, by perf's \
+                                                       name; user_only 1: without what the kernel does for the \
+                                                       program; error: an errno, why it is not counted; 0: it is */ \
   /* ---- definitions of an importer: what another tool said of the run; next: 83 ---- */           \
   ROW(configuration, 80, definition, "name:s ranks:u")  /* of the run; ranks: GPUs or processes that train, 0 \
                                                        not known */                                 \

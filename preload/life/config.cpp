@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "counters/wanted.hpp"
 #include "pipeline/trial.hpp"
 #include "system/log.hpp"
 
@@ -32,9 +33,9 @@ const char* kept_value_of(const char* name, char (&copy)[kPathBytes]) {
   return copy;
 }
 
-constexpr const char* kNames[] = {"LOTUS_OUTPUT",       "LOTUS_DIR",       "LOTUS_LOG",
-                                  "LOTUS_AUTOSTART",    "LOTUS_OFF",       "LOTUS_TORCH_OPS",
-                                  "LOTUS_SAMPLE_CLOCK", "LOTUS_SAMPLE_HZ", "LOTUS_TRY"};
+constexpr const char* kNames[] = {"LOTUS_OUTPUT", "LOTUS_DIR",       "LOTUS_LOG",          "LOTUS_AUTOSTART",
+                                  "LOTUS_OFF",    "LOTUS_TORCH_OPS", "LOTUS_SAMPLE_CLOCK", "LOTUS_SAMPLE_HZ",
+                                  "LOTUS_TRY",    "LOTUS_COUNTERS"};
 
 // At most 40 bytes of a text that may hold anything, as part of one line.
 struct Shown {
@@ -110,6 +111,12 @@ SampleClock read_sample_clock() {
   return SampleClock::timer;
 }
 
+void read_counters() {
+  const char* value = value_of("LOTUS_COUNTERS");
+  const char* expected = value != nullptr ? want_counters(value) : nullptr;
+  if (expected != nullptr) complain_of("LOTUS_COUNTERS", value, expected);
+}
+
 void read_what_to_try() {
   const char* value = value_of("LOTUS_TRY");
   const char* problem = value != nullptr ? read_trial(value) : nullptr;
@@ -129,6 +136,7 @@ void read_config() {
   config.torch_ops = read_torch_ops();
   config.sampling.clock = read_sample_clock();
   config.sampling.hz = read_number("LOTUS_SAMPLE_HZ", 4999, "a number from 0 to 4999", config.sampling.hz);
+  read_counters();
   read_what_to_try();
   complain_of_unknown_names();
   log_to(config.log);

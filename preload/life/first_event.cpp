@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "counters/perf_events.hpp"
+#include "counters/wanted.hpp"
 #include "life/autostart.hpp"
 #include "life/config.hpp"
 #include "life/describe.hpp"
@@ -24,6 +26,7 @@ namespace {
 
 void announce(CollectorStart collector) {
   const char* tried = trial_remark();
+  const char* refused = counters_remark();
   if (!session.first) return;
   const char* hint = "";
   if (!config.autostart)
@@ -39,9 +42,9 @@ void announce(CollectorStart collector) {
     std::snprintf(other, sizeof other, " (by the collector of another installation: %s, pid %u)", program,
                   pid);
   char line[2 * kPathBytes + 1024];
-  std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s%s%s%s", session.output, hint, other,
-                tried != nullptr ? "; " : "", tried != nullptr ? tried : "",
-                session.remark[0] != '\0' ? "; " : "", session.remark,
+  std::snprintf(line, sizeof line, "tracing to %s%s%s%s%s%s%s%s%s%s%s", session.output, hint, other,
+                tried != nullptr ? "; " : "", tried != nullptr ? tried : "", refused != nullptr ? "; " : "",
+                refused != nullptr ? refused : "", session.remark[0] != '\0' ? "; " : "", session.remark,
                 config.complaint[0] != '\0' ? "; " : "", config.complaint);
   say(line);
 }
@@ -79,13 +82,23 @@ bool begin_recording() {
   }
   const CollectorStart collector = config.autostart ? ensure_collector() : CollectorStart::serving;
   if (collector == CollectorStart::absent || collector == CollectorStart::failed) give_back();
+  try_counters();
   announce(collector);
   return true;
+}
+
+void tell_counters() {
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
+    const WantedCounter& counter = wanted_counters.of[i];
+    define<Kind::counting>(i + 1, counter.row.name, std::uint64_t{counter.user_only},
+                           static_cast<std::uint64_t>(counter.error));
+  }
 }
 
 void describe_and_sample() {
   forget_calls_before();
   describe_process();
+  tell_counters();
   start_sampler();
   define<Kind::tracing_cost>(call_costs.outside_ps, call_costs.inside_ps, cpu_ns() - begun_at_cpu_ns);
 }

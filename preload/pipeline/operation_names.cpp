@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "counters/wanted.hpp"
 #include "pipeline/callable.hpp"
 #include "pipeline/known_operations.hpp"
 #include "python/code_names.hpp"
@@ -269,6 +270,7 @@ bool measure_this(std::uint32_t definition) {
   Timing& timing = timings[definition];
   constexpr std::uint64_t kReadsTicks = 1000;  // two reads of the thread CPU clock, out of all caches: 6 µs
   constexpr std::uint64_t kShare = 2000;       // 1 / 0.05 %
+  constexpr std::uint64_t kShareOfCounts = 500;  // with counters: 0.2 % in all
   // At this system call the kernel takes the CPU away from a thread whose time slice is over: read after each
   // operation that is shorter than a slice, the clock would move time from operations to what lies between
   // them.
@@ -283,12 +285,17 @@ bool measure_this(std::uint32_t definition) {
     --timing.unmeasured;
     return false;
   }
-  const std::uint64_t cost = kReadsTicks * kShare / mean;
+  const std::uint64_t cost =
+      (counters_on ? (kReadsTicks + kCountsTicks) * kShareOfCounts : kReadsTicks * kShare) / mean;
   const std::uint64_t every = (cost < kSeldom ? kSeldom : cost) * (timing.measured < kMany ? 1 : kLater);
   ++timing.measured;
   // The distance varies: workers that live for an epoch would else measure the same places in each.
   timing.unmeasured = static_cast<std::uint32_t>((ticks_now() * 0x9e3779b97f4a7c15 >> 32) % (2 * every - 1));
   return true;
+}
+
+bool is_first_call(std::uint32_t definition) {
+  return definition != 0 && definition < kMaxDefinitions && timings[definition].mean_ticks == 0;
 }
 
 void learn_duration(std::uint32_t definition, std::uint64_t ticks) {

@@ -24,6 +24,8 @@ bool is_defined(std::uint32_t definition);
 // Whether this occurrence of an operation is one whose CPU time is measured: so many of them that the clock
 // reads stay below 0.05 % of the operation's own time.
 bool measure_this(std::uint32_t definition);
+// Whether this process has not seen the operation end yet.
+bool is_first_call(std::uint32_t definition);
 
 // Tells how long an occurrence took, in ticks.
 void learn_duration(std::uint32_t definition, std::uint64_t ticks);

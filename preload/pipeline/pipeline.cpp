@@ -52,8 +52,12 @@ py::Object* run_operation(const Call& call, std::uint32_t definition, Context& c
   // What a runner takes is the sum of its operations. The CPU clock is read before the operation begins, as
   // it is after its end: there the kernel likes to run something else, which is not the operation's.
   const bool measured = context.kind != Context::Kind::runner && measure_this(definition);
+  const bool counted =
+      counters_on && context.kind != Context::Kind::runner && (measured || is_first_call(definition));
+  if (counted) begin_counting();
   const std::uint64_t cpu_start = measured ? cpu_ns() : 0;
   const Span span = enter<Kind::op>(definition);
+  if (counted) count_in(span);
   if (call.entry != 0) mark_entry(span, call.entry);
   if (measured) measure_cpu(span, cpu_start);
   const std::uint64_t begin = ticks_now();

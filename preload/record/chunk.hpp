@@ -18,6 +18,7 @@ inline constexpr std::uint32_t kMaxSpans = 64;  // nesting; deeper spans are cou
 struct alignas(64) OpenSpan {
   Kind kind;
   bool cpu_measured;
+  bool counted;                          // see record/counts.hpp
   std::uint64_t fields[kMaxSpanFields];  // coded
   std::uint64_t start;                   // ticks
   std::uint64_t cpu_start;               // ns, if cpu_measured

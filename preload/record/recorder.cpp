@@ -1,9 +1,18 @@
 #include "record/recorder.hpp"
 
+#include "record/counts.hpp"
 #include "record/hook_names.hpp"
 #include "record/native_records.hpp"
 
 namespace lotus {
+namespace {
+
+bool is_innermost(const Span& span) {
+  return span.depth != Span::kNone && this_thread.recorder != nullptr &&
+         this_thread.recorder->depth == span.depth + 1;
+}
+
+}  // namespace
 
 std::uint64_t measure_pair_ps() {
   constexpr std::uint64_t kPairs = 1000;
@@ -27,6 +36,7 @@ void forget_parent() {
   ++process.generation;
   process.worker = false;
   forget_hooks();
+  forget_counts();
   forget_segment(process.segment);
   this_thread = ThisThread{};
 }
@@ -43,12 +53,14 @@ void close_at(const Span& span, Kind kind, std::uint64_t now) {
     detail::append<Kind::leave_lost>(thread, now);
   }
   write_native(thread, now);
+  const auto& open = thread.spans[thread.depth - 1];
+  const std::uint64_t used = open.cpu_measured ? cpu_ns() - open.cpu_start : 0;
+  if (open.counted) [[unlikely]]
+    write_counts(thread, now);
   detail::make_room(thread);
-  const auto& open = thread.spans[--thread.depth];
-  if (open.cpu_measured) [[unlikely]] {
-    const std::uint64_t used = cpu_ns();
-    detail::append<Kind::cpu>(thread, now, used - open.cpu_start);
-  }
+  --thread.depth;
+  if (open.cpu_measured) [[unlikely]]
+    detail::append<Kind::cpu>(thread, now, used);
   switch (kind) {
     case Kind::leave_error:
       detail::append<Kind::leave_error>(thread, now);
@@ -63,18 +75,28 @@ void close_at(const Span& span, Kind kind, std::uint64_t now) {
 }
 
 void measure_cpu(const Span& span, std::uint64_t start) {
-  if (span.depth == Span::kNone || this_thread.recorder == nullptr ||
-      this_thread.recorder->depth != span.depth + 1)
-    return;
+  if (!is_innermost(span)) return;
   auto& open = this_thread.recorder->spans[span.depth];
   open.cpu_measured = true;
   open.cpu_start = start;
 }
 
+void begin_counting() {
+  if (const Thread* thread = current_thread()) begin_counts(*thread, thread->depth);
+}
+
+void count_in(const Span& span) {
+  if (is_innermost(span)) this_thread.recorder->spans[span.depth].counted = true;
+}
+
+void count_from_here(const Span& span) {
+  if (!is_innermost(span)) return;
+  begin_counts(*this_thread.recorder, span.depth);
+  count_in(span);
+}
+
 void mark_entry(const Span& span, std::uintptr_t entry) {
-  if (span.depth == Span::kNone || this_thread.recorder == nullptr ||
-      this_thread.recorder->depth != span.depth + 1)
-    return;
+  if (!is_innermost(span)) return;
   this_thread.recorder->spans[span.depth].entry = entry;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <lotus/codec.hpp>
 
+#include "counters/wanted.hpp"
 #include "record/chunk.hpp"
 #include "record/definition_ring.hpp"
 #include "record/this_thread.hpp"
@@ -41,7 +42,7 @@ inline Span enter_at(Thread& thread, std::uint64_t now, Values... values) {
   detail::make_room(thread);
   auto& open = thread.spans[thread.depth];
   open.kind = K;
-  open.cpu_measured = false;
+  open.cpu_measured = open.counted = false;
   open.start = now;
   open.entry = 0;
   std::size_t i = 0;
@@ -81,6 +82,16 @@ inline void leave(const Span& span, Kind kind) {
 // leave() of this span will record the CPU time of its thread since `start`, what cpu_ns() was where it
 // began.
 void measure_cpu(const Span& span, std::uint64_t start);
+
+// Two reads of the counters, out of all caches: 18 µs.
+inline constexpr std::uint64_t kCountsTicks = 3000;
+
+// Reads the counters for the span that this thread opens next: count_in() it then.
+void begin_counting();
+// leave() of this span, which is the innermost, will record what was counted since begin_counting().
+void count_in(const Span& span);
+// … since now.
+void count_from_here(const Span& span);
 
 // Stack snapshots of this operation end at the stack address `entry`.
 void mark_entry(const Span& span, std::uintptr_t entry);

@@ -6,7 +6,7 @@ import pytest
 
 import harness
 
-COMMANDS = ["info", "dump", "report", "batches", "timeline"]
+COMMANDS = ["info", "dump", "report", "batches", "timeline", "counters"]
 
 
 @pytest.fixture(scope="module")

@@ -176,6 +176,15 @@ def test_keys_of_the_map(traces):
     assert asked(["map", "--json"], traces[0]).keys() == {"op_to_func", "common_funcs_to_op"}
 
 
+def test_keys_of_counters(tmp_path_factory, tracers):
+    """Also ratios, which need a counter of the processor, in a machine that has one."""
+    tracers.append(harness.Tracer(tmp_path_factory.mktemp("counters")))
+    _, trace = tracers[-1].trace([*harness.program("counted"), 0], LOTUS_COUNTERS="default")
+    kinds = [f"{of}.{kind}" for of in (".ops[]", ".fetches") for kind in ("counters", "ratios")]
+    compare([asked(["counters", "--json"], trace.path)], ["counters"], [".counters", *kinds],
+            [f"{of}.ratios.NAME" for of in (".ops[]", ".fetches")] + [f"{of}.ratios" for of in (".ops[]", ".fetches")])
+
+
 def test_keys_of_diff(traces):
     others = [traces[0], traces[3]]  # of which one has operations that the other has not
     compare([asked(["diff", "--json"], traces[0], after) for after in others], ["diff"], perhaps=(".unnamed_libraries[]",))

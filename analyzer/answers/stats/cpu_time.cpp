@@ -1,22 +1,12 @@
 #include "answers/stats/cpu_time.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace lotus::analyzer {
-namespace {
-
-std::size_t class_of(std::uint64_t ns) {
-  if (ns < 2) return 0;
-  const auto power = static_cast<unsigned>(std::bit_width(ns)) - 1;
-  return 2 * power + (ns >> (power - 1) & 1);
-}
-
-}  // namespace
 
 void CpuTime::add(std::int64_t wall_ns, std::optional<std::uint64_t> cpu_ns) {
   const std::int64_t wall = std::max<std::int64_t>(0, wall_ns);
-  Times& times = classes_[class_of(static_cast<std::uint64_t>(wall))];
+  Times& times = classes_[duration_class(static_cast<std::uint64_t>(wall))];
   times.wall += static_cast<double>(wall);
   if (!cpu_ns) return;
   times.measured_wall += static_cast<double>(wall);

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "answers/stats/duration_class.hpp"
+
 namespace lotus::analyzer {
 
 class CpuTime {
@@ -36,7 +38,7 @@ class CpuTime {
     }
     double ratio() const { return measured_cpu < measured_wall ? measured_cpu / measured_wall : 1; }
   };
-  std::array<Times, 128> classes_{};  // two for each power of two
+  std::array<Times, kDurationClasses> classes_{};
 };
 
 }  // namespace lotus::analyzer

@@ -41,6 +41,7 @@ constexpr Row kRows[] = {
     {"counter", "library", Redaction::library},
     {"counter", "name", Redaction::keep},
     {"counter", "value", Redaction::keep},
+    {"counting", "name", Redaction::keep},
     {"tried", "settings", Redaction::keep},
     {"tried", "instead", Redaction::keep},
     {"tried", "refused", Redaction::keep},

@@ -222,6 +222,11 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       target.hooks[field<Kind::hook, "id">(record)] = {std::string(field<Kind::hook, "name">(record)),
                                                        std::string(field<Kind::hook, "library">(record))};
       return;
+    case Kind::counting:
+      target.counters[field<Kind::counting, "counter">(record)] = {
+          std::string(field<Kind::counting, "name">(record)), field<Kind::counting, "user_only">(record) != 0,
+          field<Kind::counting, "error">(record)};
+      return;
     case Kind::rank:
       target.rank = {field<Kind::rank, "rank">(record), field<Kind::rank, "world">(record),
                      field<Kind::rank, "local">(record)};

@@ -109,6 +109,13 @@ struct TimersRefused {
   std::string why() const;  // as part of a sentence, with what to do
 };
 
+// A counter of LOTUS_COUNTERS.
+struct WantedCounter {
+  std::string name;  // perf's
+  bool user_only = false;
+  std::uint64_t error = 0;  // an errno: why it is not counted
+};
+
 // A native entry point that is timed.
 struct Hook {
   std::string name, library;
@@ -164,6 +171,7 @@ struct Process {
   OpTable ops;
   std::map<std::uint64_t, Loader> loaders;                          // by id
   std::map<std::uint64_t, Hook> hooks;                              // by id
+  std::map<std::uint64_t, WantedCounter> counters;                  // by number
   std::map<std::uint64_t, std::uint64_t> iterators;                 // iterator → loader
   std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
 

@@ -1,0 +1,64 @@
+#include "answers/counters/collector.hpp"
+
+#include <algorithm>
+#include <lotus/counters.hpp>
+
+namespace lotus::analyzer {
+
+std::optional<SampledTotal> CountedCalls::total(const std::string& counter) const {
+  const auto found = counters.find(counter);
+  return found == counters.end() ? std::nullopt : total_of(by_duration, found->second.measured);
+}
+
+CounterCollector::CounterCollector(const Trace& trace, CounterFindings& findings)
+    : trace_(trace), findings_(findings) {
+  findings_.files.push_back(trace.source.path());
+  for (const auto& [number, process] : trace.catalog.processes())
+    for (const auto& [id, counter] : process->counters) {
+      CounterState& state = findings_.counters[counter.name];
+      state.user_only = state.user_only || counter.user_only;
+      if (counter.error != 0) state.errors.insert(counter.error);
+    }
+}
+
+void CounterCollector::on_point(const Stream& stream, const Record& record, std::uint64_t) {
+  if (record.kind != Kind::count || stream.stack.empty()) return;
+  auto& counts = counts_[&stream];
+  if (counts.size() == kMaxCounters) return;  // more is damage
+  counts.push_back({field<Kind::count, "counter">(record), field<Kind::count, "value">(record),
+                    field<Kind::count, "enabled">(record), field<Kind::count, "running">(record)});
+}
+
+void CounterCollector::on_span(const Span& span) {
+  std::vector<Count> counts;
+  if (const auto found = counts_.find(&span.stream); found != counts_.end()) counts.swap(found->second);
+  if (span.ended == Ended::lost) return;  // when it ended is not known
+  if (span.kind() == Kind::fetch && span.fetched() != Fetched::empty) add(span, findings_.fetches, counts);
+  if (!span.is_op()) return;
+  const Op& op = *span.data.op;
+  add(span, findings_.ops[{op.role, op.name, op.qualified}], counts);
+}
+
+void CounterCollector::add(const Span& span, CountedCalls& to, const std::vector<Count>& counts) {
+  const std::int64_t took = std::max<std::int64_t>(0, trace_.clock.duration_ns(span.ticks()));
+  const std::size_t place = duration_class(static_cast<std::uint64_t>(took));
+  const auto wall = static_cast<double>(took);
+  ++to.calls;
+  to.wall_ns += wall;
+  ++to.by_duration[place];
+  const auto& names = span.stream.process->counters;
+  for (const Count& count : counts) {
+    const auto found = names.find(count.counter);
+    if (found == names.end()) continue;
+    CounterTotals& totals = to.counters[found->second.name];
+    const bool always = count.enabled_ns == count.running_ns;
+    const auto enabled = static_cast<double>(count.enabled_ns);
+    const auto running = static_cast<double>(count.running_ns);
+    totals.enabled_ns += always ? wall : enabled;
+    totals.on_ns += always ? wall : running;
+    if (!always && running <= 0) continue;  // it was another group's turn
+    totals.measured[place].add(static_cast<double>(count.value) * (always ? 1 : enabled / running));
+  }
+}
+
+}  // namespace lotus::analyzer

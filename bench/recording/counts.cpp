@@ -1,0 +1,48 @@
+// ns for reading the counters of LOTUS_COUNTERS once, as where an operation begins or ends.
+//
+//   bench-counts [SET]...      default: each set that has a name
+#include <algorithm>
+#include <cstdio>
+
+#include "counters/perf_events.hpp"
+#include "counters/wanted.hpp"
+#include "system/clock.hpp"
+
+namespace {
+
+double ns_per_read() {
+  constexpr int kReads = 10'000, kRounds = 20;
+  lotus::ThreadEvents events{};
+  lotus::Counts counts{};
+  double best = 1e9;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::uint64_t begin = lotus::clock_ns(CLOCK_MONOTONIC);
+    for (int i = 0; i < kReads; ++i) lotus::read_counts(events, 1, lotus::Edge::begin, counts);
+    best = std::min(best, static_cast<double>(lotus::clock_ns(CLOCK_MONOTONIC) - begin) / kReads);
+  }
+  lotus::close_events(events);
+  return best;
+}
+
+bool show(const char* counters) {
+  if (lotus::want_counters(counters) != nullptr) return false;
+  lotus::try_counters();
+  int refused = 0;
+  for (std::size_t i = 0; i < lotus::wanted_counters.count; ++i)
+    refused += lotus::wanted_counters.of[i].error != 0;
+  std::printf("%-30s %2zu counters, %d refused: %7.0f ns\n", counters, lotus::wanted_counters.count, refused,
+              ns_per_read());
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* const sets[] = {"default",    "memory",        "branch", "tlb", "page-faults,context-switches",
+                              "task-clock", "cpu-migrations"};
+  bool known = true;
+  if (argc == 1)
+    for (const char* set : sets) known = show(set) && known;
+  for (int i = 1; i < argc; ++i) known = show(argv[i]) && known;
+  return known ? 0 : 2;
+}

@@ -1,0 +1,235 @@
+#include "counters/perf_events.hpp"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "counters/wanted.hpp"
+#include "system/clock.hpp"
+
+namespace lotus {
+namespace {
+
+// glibc has it for GNU programs only.
+constexpr int kUsageOfThread = 1;
+
+int open_event(const CounterRow& row, bool user_only, int leader) {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = perf_type(row.source);
+  attributes.config = row.code;
+  attributes.exclude_kernel = user_only;
+  attributes.exclude_hv = 1;
+  attributes.read_format =
+      PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
+}
+
+long read_event(int descriptor, void* to, std::size_t bytes) {
+  return syscall(SYS_read, descriptor, to, bytes);
+}
+
+// Nothing but an event has such a number.
+bool number_of(int descriptor, std::uint64_t& number) {
+  return descriptor >= 0 && syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, &number) == 0;
+}
+
+}  // namespace
+
+constinit PerfKernel perf_kernel{open_event, read_event, number_of};
+
+namespace {
+
+// Above what a program expects its own next descriptor to be, and low enough for a small table.
+int moved_up(int descriptor) {
+  constexpr rlim_t kHigh = 896;
+  rlimit limit{};
+  if (descriptor < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) return descriptor;
+  const auto least = static_cast<int>(std::min(kHigh, limit.rlim_cur - limit.rlim_cur / 4));
+  const auto high = static_cast<int>(syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least));
+  syscall(SYS_close, descriptor);
+  return high;
+}
+
+bool is_still(int descriptor, std::uint64_t expected) {
+  std::uint64_t number = 0;
+  return perf_kernel.number(descriptor, number) && number == expected;
+}
+
+// Into the group that was made last, else as the first one of another: a group is on the processor as a
+// whole, and what is too much for it the kernel refuses.
+void add_event(ThreadEvents& events, std::size_t counter) {
+  const WantedCounter& wanted = wanted_counters.of[counter];
+  std::uint32_t group = events.groups - 1;
+  int opened = events.groups > 0 ? perf_kernel.open(wanted.row, wanted.user_only, events.leaders[group]) : -1;
+  const bool first = opened < 0;
+  if (first) {
+    group = events.groups;
+    opened = group < kMaxGroups ? perf_kernel.open(wanted.row, wanted.user_only, -1) : -1;
+  }
+  opened = moved_up(opened);
+  std::uint64_t number = 0;
+  if (!perf_kernel.number(opened, number)) {
+    if (opened >= 0) syscall(SYS_close, opened);
+    return;
+  }
+  if (first) {
+    events.leaders[group] = opened;
+    events.ids[group] = number;
+    events.members[group] = 0;
+    ++events.groups;
+  }
+  events.descriptors[counter] = opened;
+  events.member_ids[counter] = number;
+  events.group_of[counter] = static_cast<std::uint8_t>(group);
+  events.place_of[counter] = static_cast<std::uint8_t>(events.members[group]++);
+}
+
+// 0, or the errno of an event that is refused.
+int try_event(const CounterRow& row, bool user_only) {
+  const int event = perf_kernel.open(row, user_only, -1);
+  if (event < 0) return errno;
+  syscall(SYS_close, event);
+  return 0;
+}
+
+void try_counter(WantedCounter& counter) {
+  counter.error = try_event(counter.row, false);
+  if (counter.error != EACCES && counter.error != EPERM) return;
+  counter.error = try_event(counter.row, true);
+  counter.user_only = counter.error == 0;
+}
+
+struct GroupRead {
+  std::uint64_t count, enabled, running, values[kMaxCounters];
+};
+
+bool read_group(ThreadEvents& events, std::uint32_t group, GroupRead& read) {
+  const std::size_t expected = 3 * sizeof(std::uint64_t) + events.members[group] * sizeof(std::uint64_t);
+  int& leader = events.leaders[group];
+  if (leader < 0) return false;
+  if (is_still(leader, events.ids[group]) &&
+      perf_kernel.read(leader, &read, sizeof read) == static_cast<long>(expected) &&
+      read.count == events.members[group])
+    return true;
+  leader = -1;
+  return false;
+}
+
+void read_groups(ThreadEvents& events, Counts& counts) {
+  for (std::uint32_t group = 0; group < events.groups; ++group) {
+    GroupRead read;
+    if (!read_group(events, group, read)) continue;
+    counts.times[group] = {read.enabled, read.running};
+    for (std::size_t i = 0; i < wanted_counters.count; ++i) {
+      if (events.group_of[i] != group) continue;
+      counts.values[i] = read.values[events.place_of[i]];
+      counts.known |= 1u << i;
+    }
+  }
+}
+
+std::uint64_t usage_of(const rusage& usage, UsageCount count) {
+  switch (count) {
+    case UsageCount::faults:
+      return static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt);
+    case UsageCount::minor_faults:
+      return static_cast<std::uint64_t>(usage.ru_minflt);
+    case UsageCount::major_faults:
+      return static_cast<std::uint64_t>(usage.ru_majflt);
+    case UsageCount::switches:
+      return static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw);
+  }
+  return 0;
+}
+
+// A value that is not asked of perf. `usage` is filled once it is needed.
+std::uint64_t kept_by_kernel(const CounterRow& row, rusage& usage, bool& filled) {
+  if (row.source == CounterSource::cpu_clock) return cpu_ns();
+  if (!filled) syscall(SYS_getrusage, kUsageOfThread, &usage);
+  filled = true;
+  return usage_of(usage, static_cast<UsageCount>(row.code));
+}
+
+void read_kept(Counts& counts) {
+  rusage usage{};
+  bool filled = false;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
+    if (needs_perf(wanted_counters.of[i].row.source)) continue;
+    counts.values[i] = kept_by_kernel(wanted_counters.of[i].row, usage, filled);
+    counts.known |= 1u << i;
+  }
+}
+
+void read_all(ThreadEvents& events, Edge edge, Counts& counts) {
+  counts.known = 0;
+  if (edge == Edge::begin) read_kept(counts);
+  read_groups(events, counts);
+  if (edge == Edge::end) read_kept(counts);
+}
+
+// The second time, when the kernel's code is in the caches.
+void measure_own(ThreadEvents& events) {
+  for (int time = 0; time < 2; ++time) {
+    Counts from, to;
+    read_all(events, Edge::begin, from);
+    cpu_ns();
+    cpu_ns();
+    read_all(events, Edge::end, to);
+    for (std::size_t i = 0; i < wanted_counters.count; ++i)
+      events.own[i] = (from.known & to.known) >> i & 1 ? to.values[i] - from.values[i] : 0;
+  }
+}
+
+void open_events(ThreadEvents& events, std::uint64_t owner) {
+  close_events(events);
+  events.owner = owner;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
+    events.descriptors[i] = -1;
+    events.group_of[i] = kNoGroup;
+    if (needs_perf(wanted_counters.of[i].row.source) && wanted_counters.of[i].error == 0)
+      add_event(events, i);
+  }
+  measure_own(events);
+}
+
+}  // namespace
+
+void read_counts(ThreadEvents& events, std::uint64_t owner, Edge edge, Counts& counts) {
+  const int saved = errno;
+  if (events.owner != owner) open_events(events, owner);
+  read_all(events, edge, counts);
+  errno = saved;
+}
+
+std::uint64_t counted(const ThreadEvents& events, std::size_t counter, const Counts& from, const Counts& to) {
+  const std::uint64_t all = to.values[counter] - from.values[counter];
+  return all > events.own[counter] ? all - events.own[counter] : 0;
+}
+
+void close_events(ThreadEvents& events) {
+  if (events.owner == 0) return;
+  const int saved = errno;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i)
+    if (is_still(events.descriptors[i], events.member_ids[i])) syscall(SYS_close, events.descriptors[i]);
+  events.owner = 0;
+  events.groups = 0;
+  errno = saved;
+}
+
+void try_counters() {
+  if (!counters_on || wanted_counters.tried) return;
+  wanted_counters.tried = true;
+  const int saved = errno;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i)
+    if (needs_perf(wanted_counters.of[i].row.source)) try_counter(wanted_counters.of[i]);
+  errno = saved;
+}
+
+}  // namespace lotus

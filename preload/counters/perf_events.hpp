@@ -1,0 +1,67 @@
+// What counters say of the calling thread.
+//
+// Page faults, switches and CPU time come by system calls that need neither permission nor descriptor. perf's
+// events have descriptors, which the program may close and use for something else: so they stand at high
+// numbers, and before each read the kernel is asked whether it is the event still. Where it is not, that
+// group of events is given up in this thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <lotus/counters.hpp>
+
+namespace lotus {
+
+inline constexpr std::size_t kMaxGroups = 4;
+
+// Since the group was made, ns: how long its thread ran, and how long of it the group was on the processor.
+// What does not fit is on in turns.
+struct GroupTimes {
+  std::uint64_t enabled, running;
+};
+
+struct Counts {
+  std::uint32_t known;  // a bit for each counter
+  std::uint64_t values[kMaxCounters];
+  GroupTimes times[kMaxGroups];
+};
+
+// The events of one thread.
+struct ThreadEvents {
+  std::uint64_t owner;  // as the caller says; another one's are closed, and made anew
+  std::uint32_t groups;
+  std::uint8_t group_of[kMaxCounters], place_of[kMaxCounters];  // group: kNoGroup if it has none
+  std::uint32_t members[kMaxGroups];
+  int leaders[kMaxGroups];  // descriptors; -1: given up
+  std::uint64_t ids[kMaxGroups];
+  int descriptors[kMaxCounters];  // of the members, -1: none
+  std::uint64_t member_ids[kMaxCounters];
+  std::uint64_t own[kMaxCounters];  // what reading them counts itself
+};
+inline constexpr std::uint8_t kNoGroup = 0xff;
+
+// The kernel's part, which tests play. perf_event_open(2) for the calling thread on any core: a descriptor,
+// or -1 with errno; read(2); the number of an event, false: the descriptor is none of an event.
+struct PerfKernel {
+  int (*open)(const CounterRow& row, bool user_only, int leader);
+  long (*read)(int descriptor, void* to, std::size_t bytes);
+  bool (*number)(int descriptor, std::uint64_t& number);
+};
+extern PerfKernel perf_kernel;
+
+// Where what is counted begins or ends: perf's events are read nearest to it.
+enum class Edge : std::uint8_t { begin, end };
+
+// Reads all counters that are wanted; `events` are those of the calling thread. Async-signal-safe.
+void read_counts(ThreadEvents& events, std::uint64_t owner, Edge edge, Counts& counts);
+
+// What a counter counted between two reads, one of the thread's CPU clock beside each of them.
+std::uint64_t counted(const ThreadEvents& events, std::size_t counter, const Counts& from, const Counts& to);
+
+// Closes what is still there of a thread that is gone, or that the parent of this forked process has.
+void close_events(ThreadEvents& events);
+
+// Asks the kernel for each of the counters, once, on the calling thread.
+void try_counters();
+
+}  // namespace lotus

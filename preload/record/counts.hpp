@@ -1,0 +1,18 @@
+// Counters of an operation or a fetch: what they said where it began and where it ended.
+#pragma once
+
+#include "counters/wanted.hpp"
+#include "record/chunk.hpp"
+
+namespace lotus {
+
+// Reads the counters for the span that is open, or that this thread opens next, at `depth`.
+void begin_counts(const Thread& thread, std::uint32_t depth);
+
+// Records what the innermost open span counted since begin_counts() of its depth.
+void write_counts(Thread& thread, std::uint64_t now);
+
+// In a forked child: the parent's events are not ours.
+void forget_counts();
+
+}  // namespace lotus

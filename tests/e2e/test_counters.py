@@ -1,0 +1,121 @@
+"""LOTUS_COUNTERS: what the kernel counted in each operation, against what the program counted of itself."""
+import csv
+import io
+import json
+
+import pytest
+
+import harness
+
+OF_PROCESSOR = {"instructions", "cycles", "cache-references", "cache-misses", "branch-misses"}
+
+
+def counters(trace, *options):
+    outcome = harness.run([harness.ANALYZE, "counters", *options, trace.path])
+    assert outcome.code == 0, outcome.stderr.decode()
+    return outcome.stdout.decode()
+
+
+@pytest.fixture(scope="module", params=[0, 2], ids=["by training", "in workers"])
+def counted(request, tmp_path_factory, tracers):
+    tracers.append(harness.Tracer(tmp_path_factory.mktemp("counters")))
+    outcome, trace = tracers[-1].trace([*harness.program("counted"), request.param], LOTUS_COUNTERS="default")
+    assert outcome.code == 0, outcome.stderr.decode()
+    told = json.loads(counters(trace, "--json"))
+    return json.loads(outcome.stdout), told, {op["name"]: op for op in told["ops"]}, trace, outcome
+
+
+@pytest.mark.parametrize("name", ["TouchesPages", "ReadsIntoPages"])
+def test_page_faults_of_an_operation(counted, name):
+    """Most calls are not measured. Those of ReadsIntoPages are inside of a system call."""
+    truth, _, ops, _, _ = counted
+    told = ops[name]["counters"]["page-faults"]
+    assert ops[name]["calls"] == truth[name]["calls"]
+    assert told["measured_calls"] < truth[name]["calls"] / 4
+    assert told["value"] == pytest.approx(truth[name]["page-faults"], rel=0.01)
+    assert told["per_call"] == pytest.approx(truth[name]["page-faults"] / truth[name]["calls"], rel=0.01)
+    assert told["interval"][0] <= truth[name]["page-faults"] <= told["interval"][1]
+
+
+def test_context_switches_of_an_operation(counted):
+    truth, _, ops, _, _ = counted
+    told = ops["Sleeps"]["counters"]["context-switches"]
+    assert told["measured_calls"] == ops["Sleeps"]["calls"] == truth["Sleeps"]["calls"]
+    assert told["value"] == pytest.approx(truth["Sleeps"]["context-switches"], rel=0.01)
+
+
+def test_all_that_fetches_counted(counted):
+    truth, told, _, _, _ = counted
+    fetches = told["fetches"]
+    faults = fetches["counters"]["page-faults"]
+    assert faults["measured_calls"] == fetches["calls"]
+    assert faults["value"] >= sum(op["page-faults"] for op in truth.values())
+    assert faults["interval"] == [faults["value"]] * 2
+
+
+def test_what_is_refused_is_said_once(counted):
+    """A machine with counters of the processor has no such line."""
+    _, told, ops, trace, outcome = counted
+    refused = {name for name, state in told["counters"].items() if state["errors"]}
+    lines = [line for line in outcome.lotus_lines if "not counted: " in line]
+    assert len(lines) == (1 if refused else 0)
+    assert all(name in lines[0] for name in refused)
+    assert not refused & set(ops["Sleeps"]["counters"])
+    assert set(told["counters"]) - refused == set(ops["Sleeps"]["counters"])
+    assert {"page-faults", "context-switches", "task-clock"} <= set(ops["Sleeps"]["counters"])
+    assert bool(refused & OF_PROCESSOR) == ("Not counted: " in counters(trace))
+
+
+@pytest.mark.parametrize("name", ["TouchesPages", "ReadsIntoPages"])
+def test_cpu_time_of_an_operation(counted, name):
+    """A measured call has 5 % more at most: the reads themselves."""
+    truth, _, ops, _, _ = counted
+    low, high = ops[name]["counters"]["task-clock"]["interval"]
+    assert 0.95 * low <= truth[name]["task-clock"] <= 1.05 * high
+
+
+def test_csv_has_the_same(counted):
+    _, _, ops, trace, _ = counted
+    rows = list(csv.DictReader(io.StringIO(counters(trace, "--csv"))))
+    faults = {row["operation"]: row for row in rows if row["counter"] == "page-faults"}
+    assert set(ops) | {""} == set(faults)
+    for name, op in ops.items():
+        assert float(faults[name]["value"]) == op["counters"]["page-faults"]["value"]
+
+
+def test_off_unless_asked_for(tracer, texts):
+    _, trace = tracer.trace(harness.pure_program(data=texts))
+    assert trace.named("counting") == [] and trace.named("count") == []
+    assert "record with LOTUS_COUNTERS=default" in counters(trace)
+
+
+def test_a_name_that_there_is_not(tracer, texts):
+    bare = harness.run(harness.pure_program(data=texts))
+    outcome, trace = tracer.trace(harness.pure_program(data=texts), LOTUS_COUNTERS="page-fault")
+    assert outcome.visible == bare.visible
+    assert any("LOTUS_COUNTERS='page-fault' is not default, " in line for line in outcome.lotus_lines)
+    assert trace.named("count") == []
+
+
+def test_a_program_that_closes_all_descriptors(tracer, texts):
+    """What it opens then gets their numbers: nothing is read from it."""
+    code = ("import os, runpy, sys; import torch.utils.data as data; init = data.DataLoader.__iter__\n"
+            "def again(self):\n"
+            "    os.closerange(3, 4096); made = [os.pipe() for _ in range(600)]\n"
+            "    for read, write in made: os.write(write, b'x' * 64)\n"
+            "    for item in init(self):\n"
+            "        yield item\n"
+            "    assert all(os.read(read, 99) == b'x' * 64 for read, _ in made)\n"
+            "    for pair in made: os.close(pair[0]), os.close(pair[1])\n"
+            "data.DataLoader.__iter__ = again\n"
+            "class Made(data.Dataset):\n"
+            "    def __len__(self): return 40\n"
+            "    def __getitem__(self, index): return self.work(index)\n"
+            "    def work(self, index): return sum(range(20000 + index))\n"
+            "for _ in range(3): print(sum(int(batch.sum()) for batch in data.DataLoader(Made(), batch_size=4)))\n")
+    command = ["prlimit", "--nofile=4096", harness.PYTHON, "-c", code]
+    bare = harness.run(command)
+    outcome, trace = tracer.trace(command, LOTUS_COUNTERS="cpu-migrations,page-faults")
+    assert bare.code == 0, bare.stderr.decode()
+    assert outcome.visible == bare.visible
+    assert trace.named("count")

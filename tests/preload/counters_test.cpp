@@ -1,0 +1,219 @@
+// Counters of a thread: names, and what is made of the kernel's answers, which are played here.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "counters/perf_events.hpp"
+#include "counters/wanted.hpp"
+
+using namespace lotus;
+
+namespace {
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) all.emplace_back(wanted_counters.of[i].row.name);
+  return all;
+}
+
+// A processor with room for so many events at a time. Its answers are recorded ones.
+struct Played {
+  int room = 8;
+  int refuse = 0;                                   // an errno for each event; with user_only: none
+  std::vector<int> in_group;                        // by group
+  std::vector<std::vector<std::uint64_t>> answers;  // by group: count, enabled, running, values
+  const ThreadEvents* events = nullptr;
+} played;
+
+int play_open(const CounterRow&, bool user_only, int leader) {
+  if (played.refuse != 0 && !user_only) {
+    errno = played.refuse;
+    return -1;
+  }
+  if (leader >= 0 && played.in_group.back() == played.room) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (leader < 0) played.in_group.push_back(0);
+  ++played.in_group.back();
+  return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+long play_read(int descriptor, void* to, std::size_t bytes) {
+  for (std::uint32_t group = 0; group < played.events->groups; ++group) {
+    if (played.events->leaders[group] != descriptor) continue;
+    const auto& answer = played.answers[group];
+    const std::size_t size = answer.size() * sizeof answer[0];
+    REQUIRE(size <= bytes);
+    std::memcpy(to, answer.data(), size);
+    return static_cast<long>(size);
+  }
+  return -1;
+}
+
+bool play_number(int descriptor, std::uint64_t& number) {
+  number = static_cast<std::uint64_t>(descriptor);
+  return descriptor >= 0;
+}
+
+// The played kernel for as long as a test lasts.
+struct Playing {
+  explicit Playing(int room, int refuse = 0) : real(perf_kernel) {
+    played = {};
+    played.room = room;
+    played.refuse = refuse;
+    played.events = &events;
+    perf_kernel = {play_open, play_read, play_number};
+  }
+  ~Playing() {
+    close_events(events);
+    perf_kernel = real;
+    want_counters("none");
+  }
+  Counts read() {
+    Counts counts;
+    read_counts(events, 1, Edge::end, counts);
+    return counts;
+  }
+  PerfKernel real;
+  ThreadEvents events{};
+};
+
+}  // namespace
+
+TEST_CASE("counters: sets, perf's names, its other names for the same, raw events") {
+  CHECK(want_counters("branch") == nullptr);
+  CHECK(names() ==
+        std::vector<std::string>{"instructions", "cycles", "branches", "branch-misses", "task-clock"});
+  CHECK(want_counters("faults,cs,cpu-cycles,page-faults,r01c2") == nullptr);
+  CHECK(names() == std::vector<std::string>{"page-faults", "context-switches", "cycles", "r01c2"});
+  CHECK(wanted_counters.of[3].row.code == 0x1c2);
+  for (const char* wrong : {"", "cycle", "cycles,", "r", "r12g", "r00000000000000001", "cycles,,faults"}) {
+    CHECK(want_counters(wrong) != nullptr);
+    CHECK_FALSE(counters_on);
+    CHECK(wanted_counters.count == 0);
+  }
+  std::string many = "r1";
+  for (char c = '2'; c <= '9'; ++c) many += std::string(",r") + c + ",r" + c + "f";
+  CHECK(want_counters(many.c_str()) != nullptr);
+}
+
+TEST_CASE("counters: the codes are those of linux/perf_event.h") {
+  CHECK(counter_named("LLC-load-misses").code == (2 | 0 << 8 | 1 << 16));
+  CHECK(counter_named("dTLB-store-misses").code == (3 | 1 << 8 | 1 << 16));
+  CHECK(perf_type(counter_named("LLC-loads").source) == 3);
+  CHECK(counter_named("cpu-migrations").code == 4);
+  CHECK(perf_type(counter_named("cpu-migrations").source) == 1);
+}
+
+TEST_CASE("counters: one group where there is room, values in their order") {
+  Playing playing(8);
+  want_counters("instructions,page-faults,cycles,cache-misses");
+  played.answers = {{3, 1000, 1000, 11, 22, 33}};
+  const Counts counts = playing.read();
+  CHECK(playing.events.groups == 1);
+  CHECK(counts.known == 0b1111);
+  CHECK(counts.values[0] == 11);
+  CHECK(counts.values[2] == 22);
+  CHECK(counts.values[3] == 33);
+  CHECK(counts.times[0].enabled == 1000);
+}
+
+TEST_CASE("counters: what does not fit into a group begins another one, with times of its own") {
+  Playing playing(2);
+  want_counters("instructions,cycles,cache-references,cache-misses,branches");
+  played.answers = {{2, 900, 300, 1, 2}, {2, 900, 300, 3, 4}, {1, 900, 299, 5}};
+  const Counts counts = playing.read();
+  CHECK(playing.events.groups == 3);
+  CHECK(counts.known == 0b11111);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(counts.values[i] == i + 1);
+  CHECK(counts.times[2].running == 299);
+}
+
+TEST_CASE("counters: what reading counts itself is none of the program's; a counter that wraps goes on") {
+  Playing playing(8);
+  want_counters("instructions,cycles");
+  played.answers = {{2, 900, 900, 7, 8}};
+  playing.read();
+  playing.events.own[0] = 40;
+  Counts from{}, to{};
+  from.values[0] = UINT64_MAX - 9;
+  to.values[0] = 100;
+  CHECK(counted(playing.events, 0, from, to) == 70);
+  to.values[0] = 20;
+  CHECK(counted(playing.events, 0, from, to) == 0);
+}
+
+TEST_CASE("counters: an answer of another size gives the group up, the others go on") {
+  Playing playing(1);
+  want_counters("instructions,cycles");
+  played.answers = {{1, 900, 900, 7, 8}, {1, 900, 900, 5}};
+  CHECK(playing.read().known == 0b10);
+  played.answers[0] = {1, 950, 950, 9};
+  CHECK(playing.read().known == 0b10);
+}
+
+TEST_CASE("counters: without permission for the kernel's part, the program's part is counted") {
+  Playing playing(8, EACCES);
+  want_counters("instructions,page-faults");
+  try_counters();
+  CHECK(wanted_counters.of[0].error == 0);
+  CHECK(wanted_counters.of[0].user_only);
+  CHECK_FALSE(wanted_counters.of[1].user_only);
+  CHECK(counters_remark() == nullptr);
+}
+
+TEST_CASE("counters: what the kernel refuses is told once, with what to do; the kernel's own counts go on") {
+  Playing playing(8, ENOENT);
+  want_counters("instructions,page-faults,cycles");
+  try_counters();
+  const std::string remark = counters_remark();
+  CHECK(remark.find("instructions, cycles") != remark.npos);
+  CHECK(remark.find("this machine does not offer them") != remark.npos);
+  CHECK(playing.read().known == 0b10);
+}
+
+TEST_CASE("counters: faults and CPU time without perf") {
+  Playing playing(8);
+  want_counters("page-faults,task-clock");
+  const Counts before = playing.read();
+  std::vector<char> fresh(400 * 4096, 1);
+  const Counts after = playing.read();
+  CHECK(fresh[4096] == 1);
+  CHECK(after.values[0] - before.values[0] >= 400);
+  CHECK(after.values[0] - before.values[0] < 450);
+  CHECK(after.values[1] > before.values[1]);
+}
+
+TEST_CASE("counters: a descriptor that the program closed, and uses, is left alone") {
+  REQUIRE(want_counters("cpu-migrations") == nullptr);
+  try_counters();
+  if (wanted_counters.of[0].error != 0) {
+    MESSAGE("perf_event_open is not permitted here");
+    return;
+  }
+  ThreadEvents events{};
+  Counts counts;
+  read_counts(events, 1, Edge::end, counts);
+  REQUIRE(counts.known == 1);
+  const int ours = events.leaders[0];
+  CHECK(ours > 64);  // far from what a program opens next
+  const int theirs = eventfd(5, EFD_CLOEXEC);
+  REQUIRE(dup2(theirs, ours) == ours);
+  read_counts(events, 1, Edge::end, counts);
+  CHECK(counts.known == 0);
+  close_events(events);
+  eventfd_t value = 0;
+  CHECK(eventfd_read(ours, &value) == 0);
+  CHECK(value == 5);
+  close(ours);
+  close(theirs);
+  want_counters("none");
+}
