@@ -349,8 +349,8 @@ def test_kernels_are_told_apart_in_figures(tmp_path):
             labels = {(row["function"], row["library"]): row["label"] for row in csv.DictReader(file)}
         assert set(labels) == set(functions) and len(set(labels.values())) == len(functions)
         assert labels[functions[0]] == "at::native::loop<float, float const&>" and labels[functions[-1]] == functions[-1][0]
-        assert labels["f(char)", "liba.so"] == "f in liba.so" and labels["f(int)", "liba.so"] == "f in liba.so #2"
-        assert labels["f(int)", "libb.so"] == "f in libb.so"
+        assert labels["f(char)", "liba.so"] == "f (liba.so)" and labels["f(int)", "liba.so"] == "f (liba.so) #2"
+        assert labels["f(int)", "libb.so"] == "f (libb.so)"
         if has_matplotlib():
             analyze("figure", number, trace, "-o", tmp_path / number, "--force")
             assert xml.dom.minidom.parse(str(tmp_path / f"{number}.svg"))

@@ -71,7 +71,7 @@ std::map<Function, std::string> labels_of(const std::set<Function>& functions) {
   std::set<std::string> taken;
   for (const auto& function : functions) {
     std::string text = readable_function(function.first);
-    if (libraries[text].size() > 1 && !function.second.empty()) text += " in " + function.second;
+    if (libraries[text].size() > 1 && !function.second.empty()) text += " (" + function.second + ")";
     std::string label = text;
     for (int number = 2; !taken.insert(label).second; ++number) label = fmt::format("{} #{}", text, number);
     labels.emplace(function, std::move(label));

@@ -96,7 +96,7 @@ def stacked(rows, title, name, label):
     plot.set_ylabel(label)
     plot.grid(axis="y")
     # Explicit, and behind a space: Matplotlib leaves out labels that begin with an underscore, as __memcpy's.
-    plot.legend(drawn[::-1], [f" {key}" for key, _, _ in reversed(bars)], loc="center left", bbox_to_anchor=(1.01, 0.5))
+    plot.legend(drawn[::-1], [" " + key.replace("\n", "\n ") for key, _, _ in reversed(bars)], loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
 
 
