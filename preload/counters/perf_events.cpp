@@ -101,7 +101,9 @@ int try_event(const CounterRow& row, bool user_only) {
 
 void try_counter(WantedCounter& counter) {
   counter.error = try_event(counter.row, false);
-  if (counter.error != EACCES && counter.error != EPERM) return;
+  // What software events count happens in the kernel: without its part a migration is none.
+  const bool may_be_of_user = is_of_processor(counter.row.source);
+  if (!may_be_of_user || (counter.error != EACCES && counter.error != EPERM)) return;
   counter.error = try_event(counter.row, true);
   counter.user_only = counter.error == 0;
 }

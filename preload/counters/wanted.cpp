@@ -47,6 +47,24 @@ bool want_all(std::string_view names) {
 
 bool is_permission(int error) { return error == EACCES || error == EPERM; }
 
+// Appends those that were refused for one of two reasons; names that do not fit are left out, not the reason.
+void tell_refused(char* text, std::size_t size, bool for_permission, const char* reason) {
+  const std::size_t last = std::strlen(text) + size / 4;
+  std::size_t used = std::strlen(text);
+  bool any = false;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
+    const WantedCounter& counter = wanted_counters.of[i];
+    if (counter.error == 0 || is_permission(counter.error) != for_permission) continue;
+    const std::string_view name = counter.row.name;
+    if (any && used + name.size() + 2 > last) continue;
+    const char* before = any ? ", " : used != 0 ? "; not counted: " : "not counted: ";
+    used += static_cast<std::size_t>(std::snprintf(text + used, size - used, "%s%.*s", before,
+                                                   static_cast<int>(name.size()), name.data()));
+    any = true;
+  }
+  if (any) std::snprintf(text + used, size - used, " (%s)", reason);
+}
+
 }  // namespace
 
 const char* want_counters(const char* value) {
@@ -62,25 +80,13 @@ const char* want_counters(const char* value) {
 }
 
 const char* counters_remark() {
-  static constinit char text[512] = {};
-  std::size_t used = 0;
-  int error = 0;
-  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
-    const WantedCounter& counter = wanted_counters.of[i];
-    if (counter.error == 0) continue;
-    if (error == 0 || is_permission(counter.error)) error = counter.error;
-    if (used + counter.row.name.size() + 3 > sizeof text / 2) continue;
-    used += static_cast<std::size_t>(
-        std::snprintf(text + used, sizeof text - used, "%s%.*s", used == 0 ? "not counted: " : ", ",
-                      static_cast<int>(counter.row.name.size()), counter.row.name.data()));
-  }
-  if (error == 0) return nullptr;
-  std::snprintf(text + used, sizeof text - used, " (%s)",
-                is_permission(error)
-                    ? "the kernel does not permit it: sysctl kernel.perf_event_paranoid=2 as root, and in a "
-                      "container --cap-add=PERFMON"
-                    : "this machine does not offer them, as most virtual machines do not");
-  return text;
+  static constinit char text[1024] = {};
+  text[0] = '\0';
+  tell_refused(text, sizeof text, false, "this machine does not offer them, as most virtual machines do not");
+  tell_refused(text, sizeof text, true,
+               "the kernel does not permit it: sysctl kernel.perf_event_paranoid=1 as root, and in a "
+               "container --cap-add=PERFMON");
+  return text[0] != '\0' ? text : nullptr;
 }
 
 }  // namespace lotus

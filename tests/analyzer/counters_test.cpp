@@ -64,6 +64,22 @@ TEST_CASE("totals: each class of durations has its own mean, a call measured alo
   CHECK(total->measured == 5);
 }
 
+TEST_CASE("totals: calls apart stand for no others") {
+  CallsByDuration calls{};
+  MeasuredByDuration measured{};
+  MeasuredCalls apart;
+  apart.add(70'000);
+  CHECK(total_of(calls, measured, apart)->value == 70'000);
+  CHECK(total_of(calls, measured, apart)->interval->low == 70'000);
+  calls[kLong] = 10;
+  CHECK_FALSE(total_of(calls, measured, apart));
+  for (int i = 0; i < 5; ++i) measured[kLong].add(100);
+  const auto total = total_of(calls, measured, apart);
+  CHECK(total->value == 71'000);
+  CHECK(total->measured == 6);
+  CHECK(total->interval->low > 70'500);
+}
+
 TEST_CASE("totals: Student's interval of calls that differ") {
   CallsByDuration calls{};
   MeasuredByDuration measured{};
@@ -107,6 +123,7 @@ TEST_CASE("counters: groups that are on in turns are scaled, and told; a turn of
   REQUIRE(findings.ops.size() == 1);
   const CountedCalls& crop = findings.ops.begin()->second;
   CHECK(crop.calls == 4);
+  // The first call is apart, the one of a quarter stands for the three that are left.
   CHECK(crop.total("instructions")->value == 4000);
   CHECK(crop.total("instructions")->measured == 2);
   CHECK(crop.counters.at("instructions").on_percent() == Approx(100 * 1.25 / 3));

@@ -168,6 +168,12 @@ TEST_CASE("counters: without permission for the kernel's part, the program's par
   CHECK(wanted_counters.of[0].user_only);
   CHECK_FALSE(wanted_counters.of[1].user_only);
   CHECK(counters_remark() == nullptr);
+  want_counters("instructions,cpu-migrations");  // which happen in the kernel: they would all be 0
+  try_counters();
+  CHECK(wanted_counters.of[0].user_only);
+  CHECK(wanted_counters.of[1].error == EACCES);
+  CHECK_FALSE(wanted_counters.of[1].user_only);
+  CHECK(std::string(counters_remark()).find("perf_event_paranoid=1") != std::string::npos);
 }
 
 TEST_CASE("counters: what the kernel refuses is told once, with what to do; the kernel's own counts go on") {

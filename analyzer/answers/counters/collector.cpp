@@ -7,7 +7,8 @@ namespace lotus::analyzer {
 
 std::optional<SampledTotal> CountedCalls::total(const std::string& counter) const {
   const auto found = counters.find(counter);
-  return found == counters.end() ? std::nullopt : total_of(by_duration, found->second.measured);
+  return found == counters.end() ? std::nullopt
+                                 : total_of(by_duration, found->second.measured, found->second.first);
 }
 
 CounterCollector::CounterCollector(const Trace& trace, CounterFindings& findings)
@@ -33,19 +34,24 @@ void CounterCollector::on_span(const Span& span) {
   std::vector<Count> counts;
   if (const auto found = counts_.find(&span.stream); found != counts_.end()) counts.swap(found->second);
   if (span.ended == Ended::lost) return;  // when it ended is not known
-  if (span.kind() == Kind::fetch && span.fetched() != Fetched::empty) add(span, findings_.fetches, counts);
-  if (!span.is_op()) return;
+  const bool fetched = span.kind() == Kind::fetch && span.fetched() != Fetched::empty;
+  if (!fetched && !span.is_op()) return;
+  // It imports, compiles and fills caches, and is always measured.
+  const bool first = called_.insert({span.stream.process, span.data.op}).second;
+  if (fetched) return add(span, findings_.fetches, counts, first);
   const Op& op = *span.data.op;
-  add(span, findings_.ops[{op.role, op.name, op.qualified}], counts);
+  add(span, findings_.ops[{op.role, op.name, op.qualified}], counts, first);
 }
 
-void CounterCollector::add(const Span& span, CountedCalls& to, const std::vector<Count>& counts) {
+void CounterCollector::add(const Span& span, CountedCalls& to, const std::vector<Count>& counts, bool first) {
   const std::int64_t took = std::max<std::int64_t>(0, trace_.clock.duration_ns(span.ticks()));
   const std::size_t place = duration_class(static_cast<std::uint64_t>(took));
   const auto wall = static_cast<double>(took);
   ++to.calls;
   to.wall_ns += wall;
-  ++to.by_duration[place];
+  const auto is_on = [](const Count& count) { return count.enabled_ns == 0 || count.running_ns > 0; };
+  const bool apart = first && !counts.empty() && std::all_of(counts.begin(), counts.end(), is_on);
+  to.by_duration[place] += apart ? 0 : 1;
   const auto& names = span.stream.process->counters;
   for (const Count& count : counts) {
     const auto found = names.find(count.counter);
@@ -56,8 +62,9 @@ void CounterCollector::add(const Span& span, CountedCalls& to, const std::vector
     const auto running = static_cast<double>(count.running_ns);
     totals.enabled_ns += always ? wall : enabled;
     totals.on_ns += always ? wall : running;
-    if (!always && running <= 0) continue;  // it was another group's turn
-    totals.measured[place].add(static_cast<double>(count.value) * (always ? 1 : enabled / running));
+    if (!is_on(count)) continue;  // it was another group's turn
+    MeasuredCalls& calls = apart ? totals.first : totals.measured[place];
+    calls.add(static_cast<double>(count.value) * (always ? 1 : enabled / running));
   }
 }
 

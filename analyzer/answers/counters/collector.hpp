@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "answers/stacks/profile.hpp"
@@ -18,6 +19,7 @@ namespace lotus::analyzer {
 // One counter in the calls of one operation.
 struct CounterTotals {
   MeasuredByDuration measured{};
+  MeasuredCalls first;               // of processes
   double enabled_ns = 0, on_ns = 0;  // how long measured calls ran, and the counter with them
 
   double on_percent() const { return enabled_ns > 0 ? 100 * on_ns / enabled_ns : 100; }
@@ -26,7 +28,7 @@ struct CounterTotals {
 struct CountedCalls {
   std::uint64_t calls = 0;
   double wall_ns = 0;
-  CallsByDuration by_duration{};
+  CallsByDuration by_duration{};  // but for the first of each process, where that was measured
   std::map<std::string, CounterTotals> counters;  // by perf's name
 
   // None: no call was measured with this counter.
@@ -58,12 +60,13 @@ class CounterCollector : public Visitor {
   struct Count {
     std::uint64_t counter, value, enabled_ns, running_ns;
   };
-  void add(const Span& span, CountedCalls& to, const std::vector<Count>& counts);
+  void add(const Span& span, CountedCalls& to, const std::vector<Count>& counts, bool first);
 
   const Trace& trace_;
   CounterFindings& findings_;
   // Of the innermost open span of a stream: they are recorded right before its end.
   std::unordered_map<const Stream*, std::vector<Count>> counts_;
+  std::set<std::pair<const Process*, const Op*>> called_;  // nullptr: fetches
 };
 
 }  // namespace lotus::analyzer

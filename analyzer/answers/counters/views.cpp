@@ -114,6 +114,7 @@ std::vector<std::string> refused_text(const CounterFindings& findings) {
     if (state.user_only) user_only.push_back(escaped(name));
   }
   std::vector<std::string> sentences;
+  sentences.reserve(names.size() + 1);
   for (const auto& [error, refused] : names)
     sentences.push_back(fmt::format("Not counted: {} ({}).", fmt::join(refused, ", "),
                                     error == ENOENT || error == ENODEV || error == EOPNOTSUPP

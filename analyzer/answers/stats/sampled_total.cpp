@@ -52,8 +52,9 @@ Bounds poisson_interval(double count) {
 
 }  // namespace
 
-std::optional<SampledTotal> total_of(const CallsByDuration& calls, const MeasuredByDuration& measured) {
-  MeasuredCalls exact;
+std::optional<SampledTotal> total_of(const CallsByDuration& calls, const MeasuredByDuration& measured,
+                                     const MeasuredCalls& apart) {
+  MeasuredCalls exact = apart;
   const std::vector<Stratum> strata = strata_of(calls, measured, exact);
   MeasuredCalls seen;
   double rest = 0;  // of calls that were not measured

@@ -41,8 +41,10 @@ struct SampledTotal {
 //
 // Post-stratified by duration (Cochran, Sampling Techniques, 5A.9): in each class the measured calls' mean
 // stands for the others. A class without two measured calls joins its neighbours; one that was measured
-// wholly is exact. The interval is Student's, but not narrower than the exact one of a Poisson count: what
-// happens seldom may have been missed in all calls that were measured.
-std::optional<SampledTotal> total_of(const CallsByDuration& calls, const MeasuredByDuration& measured);
+// wholly is exact, and so are the calls in `apart`, which are like no others and not among `calls`. The
+// interval is Student's, but not narrower than the exact one of a Poisson count: what happens seldom may have
+// been missed in all calls that were measured.
+std::optional<SampledTotal> total_of(const CallsByDuration& calls, const MeasuredByDuration& measured,
+                                     const MeasuredCalls& apart = {});
 
 }  // namespace lotus::analyzer
