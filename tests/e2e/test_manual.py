@@ -3,6 +3,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -126,7 +127,7 @@ def asked(command, *arguments):
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory, tracers, photos):
     """A training run on photographs, one whose worker is killed inside an operation, one with other settings,
-    and one that calls its dataset."""
+    one that calls its dataset, and one whose fetches wait."""
     tracer = harness.Tracer(tmp_path_factory.mktemp("traces"))
     tracers.append(tracer)
     _, whole = tracer.trace(harness.program("classify", data=photos))
@@ -137,7 +138,8 @@ def traces(tmp_path_factory, tracers, photos):
     _, killed = tracer.trace(harness.program("cut_short", data=large))
     _, tried = tracer.trace(harness.program("classify", data=photos), LOTUS_TRY="prefetch_factor=3")
     _, called = tracer.trace([*harness.program("dataset_in_step"), "each"])
-    return whole.path, killed.path, tried.path, called.path
+    _, waited = tracer.trace([*harness.program("waits"), tracer.directory / "log"])
+    return whole.path, killed.path, tried.path, called.path, waited.path
 
 
 def test_keys_of_the_report(traces):
@@ -254,7 +256,7 @@ def test_keys_of_status(tmp_path, texts):
         program = harness.pure_program("--epochs", 100_000, data=texts)
         environment = harness.clean_environment(**tracer.environment(LOTUS_OUTPUT=tmp_path / "running.lotus"))
         running = subprocess.Popen([str(word) for word in program], env=environment, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
 
         def told():
             places = json.loads(harness.run(status).stdout)
@@ -263,8 +265,9 @@ def test_keys_of_status(tmp_path, texts):
 
         compare([harness.wait_until(told, "the running program in the status")], ["status"])
     finally:
-        for process in (running, collector):
-            if process is not None:
-                process.terminate()
-                process.wait()
+        if running is not None:
+            os.killpg(running.pid, signal.SIGTERM)  # its worker, too
+            running.wait()
+        collector.terminate()
+        collector.wait()
         shutil.rmtree(segments.parent)
