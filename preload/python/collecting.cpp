@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,9 +26,11 @@ constinit StateOfThread running_state = nullptr;         // of the thread that h
 constinit StateOfThread own_state = nullptr;
 
 std::size_t read_memory(std::uintptr_t address, std::uintptr_t* words, std::size_t count) {
+  const int saved = errno;
   const iovec target{words, count * sizeof *words};
   const iovec source{reinterpret_cast<void*>(address), target.iov_len};
   const long bytes = syscall(SYS_process_vm_readv, getpid(), &target, 1, &source, 1, 0);
+  errno = saved;
   return bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof *words : 0;
 }
 
