@@ -487,7 +487,8 @@ TEST_CASE("a function without a symbol is told with the exported function that i
   const std::string text = map_text(map, Terminal{200, false});
   CHECK(text.find("libjpeg.so.62!0x226a0 in jpeg_read_scanlines") != std::string::npos);
   CHECK(text.find("jpeg_idct_by_code (by its code)") != std::string::npos);
-  for (const auto& function : full_map_json(map)["ops"][0]["functions"]) {
+  const auto json = full_map_json(map);
+  for (const auto& function : json["ops"][0]["functions"]) {
     const bool by_code = function["function"] == "jpeg_idct_by_code";
     const bool by_address = function["function"].get<std::string>().find("!0x") != std::string::npos;
     CHECK(function["named_by"] == (by_code ? "code" : by_address ? "address" : "symbol"));

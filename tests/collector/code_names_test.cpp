@@ -63,9 +63,11 @@ TEST_CASE("names by code are those of exported functions, and decode_mcu has its
     exported[extent.begin].insert(name.substr(0, name.find('@')));
   int confirmed = 0;
   for (const auto& [begin, known] : found) {
-    CAPTURE(std::string(known.name));
-    CHECK((!exported.contains(begin) || exported[begin].contains(known.name)));
-    confirmed += exported.contains(begin);
+    const std::string name = known.name;
+    CAPTURE(name);
+    const bool is_exported = exported.contains(begin);
+    CHECK((!is_exported || exported[begin].contains(name)));
+    confirmed += is_exported;
   }
   CHECK(confirmed >= 10);
   CHECK(found.size() > 40);
