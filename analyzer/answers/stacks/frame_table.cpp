@@ -33,9 +33,11 @@ FrameId FrameTable::intern(NamedFrame frame) {
 }
 
 std::vector<FrameId> StackNames::frames_of(std::uint64_t stack) {
+  constexpr std::size_t kMostFrames = 1 << 14;  // more is damage: 16 KiB of a stack are copied
   std::vector<FrameId> frames;
   for (const std::uint64_t location : stacks_.path(stack)) {
     const auto inlined = at(location);
+    if (frames.size() + inlined.size() > kMostFrames) break;
     frames.insert(frames.end(), inlined.begin(), inlined.end());
   }
   return frames;
