@@ -20,9 +20,7 @@ struct Extent {
 class WithoutTorchFunction {
  public:
   WithoutTorchFunction() {
-    py::Object* const modules = py::api.PyImport_GetModuleDict();
-    py::Object* const torch =
-        modules != nullptr ? py::api.PyDict_GetItemString(modules, "torch._C") : nullptr;
+    py::Object* const torch = loaded_module("torch._C");
     const Owned type(torch != nullptr ? py::api.PyObject_GetAttr(torch, names.DisableTorchFunction)
                                       : nullptr);
     guard_ = type ? py::api.PyObject_CallObject(type.get(), nullptr) : nullptr;

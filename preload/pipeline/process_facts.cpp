@@ -60,8 +60,7 @@ std::uint64_t collections_in(py::Object* generation) {
 // gc.get_stats() as C code: nothing of the program's runs.
 void tell_collections() {
   constexpr int kNoArguments = 4;  // METH_NOARGS
-  py::Object* modules = py::api.PyImport_GetModuleDict();
-  py::Object* gc = modules != nullptr ? py::api.PyDict_GetItemString(modules, "gc") : nullptr;
+  py::Object* gc = loaded_module("gc");
   if (gc == nullptr) return;
   static constinit py::Object* name = nullptr;
   if (name == nullptr) name = py::api.PyUnicode_InternFromString("get_stats");

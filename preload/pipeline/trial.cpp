@@ -150,11 +150,6 @@ std::int64_t given_value(py::Object* value) {
   return py::is_none(value) ? kNone : integer_of(value, kUnknown);
 }
 
-py::Object* module_named(const char* name) {
-  py::Object* modules = py::api.PyImport_GetModuleDict();
-  return modules != nullptr ? py::api.PyDict_GetItemString(modules, name) : nullptr;
-}
-
 py::Object* attribute(py::Object* object, const char* name) {
   py::Object* found = object != nullptr ? py::api.PyObject_GetAttrString(object, name) : nullptr;
   if (found == nullptr) py::api.PyErr_Clear();
@@ -163,13 +158,13 @@ py::Object* attribute(py::Object* object, const char* name) {
 
 // Up to 1.13 a loader without workers has a prefetch factor of 2, from 2.0 on None.
 std::int64_t default_prefetch() {
-  const Owned version(attribute(module_named("torch"), "__version__"));
+  const Owned version(attribute(loaded_module("torch"), "__version__"));
   return text_of(version.get()).starts_with("1.") ? 2 : kNone;
 }
 
 // A daemonic process may have no children, as multiprocessing has it.
 bool is_daemon() {
-  const Owned current(attribute(module_named("multiprocessing.process"), "_current_process"));
+  const Owned current(attribute(loaded_module("multiprocessing.process"), "_current_process"));
   const Owned config(attribute(current.get(), "_config"));
   if (!config || !py::is_a(config.get(), py::kDict)) return false;
   return is_true(py::api.PyDict_GetItemString(config.get(), "daemon"));

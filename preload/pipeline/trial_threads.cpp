@@ -32,8 +32,7 @@ void run_source(const char (&format)[N], long threads) {
   constexpr int kFileInput = 257;
   char source[1024];
   std::snprintf(source, sizeof source, format, threads);
-  py::Object* modules = py::api.PyImport_GetModuleDict();
-  py::Object* builtins = modules != nullptr ? py::api.PyDict_GetItemString(modules, "builtins") : nullptr;
+  py::Object* builtins = loaded_module("builtins");
   const Owned code(py::api.Py_CompileString(source, "<lotus>", kFileInput));
   const Owned globals(py::api.PyDict_New());
   if (code && globals && builtins != nullptr &&
@@ -80,8 +79,7 @@ void set_in_libraries(long threads) {
 
 // -1: OpenCV is not loaded.
 long threads_of_opencv() {
-  py::Object* modules = py::api.PyImport_GetModuleDict();
-  py::Object* opencv = modules != nullptr ? py::api.PyDict_GetItemString(modules, "cv2") : nullptr;
+  py::Object* opencv = loaded_module("cv2");
   const Owned get(opencv != nullptr ? py::api.PyObject_GetAttrString(opencv, "getNumThreads") : nullptr);
   const Owned number(get ? py::api.PyObject_CallObject(get.get(), nullptr) : nullptr);
   if (!number) py::api.PyErr_Clear();

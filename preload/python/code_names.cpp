@@ -65,8 +65,7 @@ class Instructions {
     return py::is_a(map, py::kDict) || std::strcmp(py::type_name(py::type_of(map)), "frozendict") == 0;
   }
   static py::Object* numbers() {
-    py::Object* const modules = py::api.PyImport_GetModuleDict();
-    py::Object* const module = modules != nullptr ? py::api.PyDict_GetItemString(modules, "opcode") : nullptr;
+    py::Object* const module = loaded_module("opcode");
     py::Object* const map = module != nullptr ? py::api.PyObject_GetAttr(module, names.opmap) : nullptr;
     if (map != nullptr && !is_dictionary(map)) {
       py::api.Py_DecRef(map);

@@ -3,10 +3,6 @@
 // assumed.
 #include "python/collecting.hpp"
 
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -15,6 +11,7 @@
 #include "python/interpreter.hpp"
 #include "python/objects.hpp"
 #include "python/python_thread.hpp"
+#include "system/mappings.hpp"
 
 namespace lotus {
 namespace {
@@ -25,23 +22,15 @@ constinit std::atomic<const int*> collecting = nullptr;  // set last
 constinit StateOfThread running_state = nullptr;         // of the thread that has the interpreter's lock
 constinit StateOfThread own_state = nullptr;
 
-std::size_t read_memory(std::uintptr_t address, std::uintptr_t* words, std::size_t count) {
-  const int saved = errno;
-  const iovec target{words, count * sizeof *words};
-  const iovec source{reinterpret_cast<void*>(address), target.iov_len};
-  const long bytes = syscall(SYS_process_vm_readv, getpid(), &target, 1, &source, 1, 0);
-  errno = saved;
-  return bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof *words : 0;
-}
-
 // The address of two pointers in an interpreter's state, which may end anywhere; 0: they are not there.
 std::uintptr_t place_of(std::uintptr_t state, const void* first, const void* second) {
   constexpr std::size_t kWords = 512;
-  constexpr std::size_t kMostBlocks = 32;  // 128 KiB; it is in the first 10 KiB from 3.9 to 3.13
+  constexpr std::size_t kMostBlocks = 32;  // 128 KiB: there it was found from 3.9 to 3.15
   std::uintptr_t words[kWords + 1]{};      // the last one of the block before comes first
+  const OwnMemory memory;
   for (std::size_t block = 0; block < kMostBlocks; ++block) {
     const std::uintptr_t address = state + block * kWords * sizeof *words;
-    const std::size_t count = read_memory(address, words + 1, kWords);
+    const std::size_t count = memory.read(address, words + 1, sizeof words - sizeof *words) / sizeof *words;
     for (std::size_t i = 0; i < count; ++i)
       if (words[i] == reinterpret_cast<std::uintptr_t>(first) &&
           words[i + 1] == reinterpret_cast<std::uintptr_t>(second))
@@ -59,8 +48,7 @@ py::Object* interned(const char* text) { return py::api.PyUnicode_InternFromStri
 void find_collecting() {
   static constinit bool tried = false;
   if (tried) return;
-  py::Object* const modules = py::api.PyImport_GetModuleDict();
-  py::Object* const gc = modules != nullptr ? py::api.PyDict_GetItemString(modules, "gc") : nullptr;
+  py::Object* const gc = loaded_module("gc");
   if (gc == nullptr) return;  // not imported so far
   tried = true;
   const Owned garbage_name(interned("garbage"));
@@ -73,7 +61,9 @@ void find_collecting() {
                           py::find(own_state, "PyGILState_GetThisThreadState");
   if (!garbage || !callbacks || !has_states) return;
   const auto state = reinterpret_cast<std::uintptr_t>(py::api.PyInterpreterState_Get());
+  const int saved = errno;
   const std::uintptr_t lists = place_of(state, garbage.get(), callbacks.get());
+  errno = saved;
   if (lists == 0) return;
   const auto* const note = reinterpret_cast<const int*>(lists - (py::layout->minor < 15 ? 8 : 16));
   if (*note == 0 || *note == 1) collecting.store(note, std::memory_order_release);

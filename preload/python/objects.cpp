@@ -48,6 +48,11 @@ std::int64_t integer_attribute(py::Object* object, py::Object* name, std::int64_
   return integer_of(value.get(), fallback);
 }
 
+py::Object* loaded_module(const char* name) {
+  py::Object* const modules = py::api.PyImport_GetModuleDict();
+  return modules != nullptr ? py::api.PyDict_GetItemString(modules, name) : nullptr;
+}
+
 std::string_view text_of(py::Object* object) {
   if (object == nullptr) return {};
   if (py::is_a(object, py::kUnicode)) {

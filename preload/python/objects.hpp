@@ -39,6 +39,9 @@ py::Object* plain_attribute(py::Object* object, py::Object* name);
 std::int64_t integer_attribute(py::Object* object, py::Object* name, std::int64_t fallback);
 std::int64_t integer_of(py::Object* object, std::int64_t fallback);
 
+// A module that is loaded, by its whole name; borrowed. nullptr: it is not.
+py::Object* loaded_module(const char* name);
+
 // UTF-8 of a str, or the bytes of a bytes object; empty for anything else. Borrowed.
 std::string_view text_of(py::Object* object);
 

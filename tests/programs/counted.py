@@ -13,6 +13,8 @@ import time
 
 from torch.utils.data import DataLoader, Dataset
 
+from runners.plain import Compose
+
 PAGES = 300
 SLEEPS = 25
 
@@ -50,16 +52,6 @@ class Sleeps(Operation):
     def work(self):
         for _ in range(SLEEPS):
             time.sleep(0.0004)
-
-
-class Compose:
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, sample):
-        for transform in self.transforms:
-            sample = transform(sample)
-        return sample
 
 
 class Made(Dataset):

@@ -37,8 +37,7 @@ constexpr CauseRow kRows[] = {
      "hold it shorter, or give each worker its own file, connection or copy; more workers would wait, too"},
     {Cause::gc, "gc", Place::ranked, judge_gc, nullptr,
      "gc.freeze() in worker_init_fn keeps what was there before out of all collections; no gc.collect() in "
-     "the "
-     "dataset"},
+     "the dataset"},
     {Cause::batching, "batching", Place::ranked, judge_batching, nullptr,
      "take whole batches: __getitems__, or a batch sampler as sampler and batch_size=None"},
     {Cause::transfer, "transfer", Place::ranked, judge_transfer, "transfer",
