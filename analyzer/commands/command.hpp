@@ -33,6 +33,7 @@ Run prepare_timeline(CLI::App& app);
 Run prepare_whatif(CLI::App& app);
 Run prepare_map(CLI::App& app);
 Run prepare_counters(CLI::App& app);
+Run prepare_memory(CLI::App& app);
 Run prepare_flame(CLI::App& app);
 Run prepare_diff(CLI::App& app);
 Run prepare_export(CLI::App& app);

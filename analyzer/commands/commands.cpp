@@ -32,6 +32,12 @@ constexpr Command kCommands[] = {
      "each\n"
      "operation, with 95 % intervals. Several traces are summed.",
      prepare_counters},
+    {"memory", "what memory a training step holds, by operator and line of the program",
+     "Prints the peak of a recorded step, what was alive then and where it was made, what stays from step to "
+     "step,\n"
+     "and what is held longer than it is used. Of PyTorch's CPU memory; which steps are recorded: "
+     "LOTUS_STEPS.",
+     prepare_memory},
     {"flame", "the stacks of each operation, for flame graphs",
      "Writes the CPU time of every stack: the operation, then Python and native functions, outermost first.\n"
      "Several traces are summed.",

@@ -59,7 +59,7 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 58 ---- */                                                                  \
+  /* ---- points; next: 110 ---- */                                                                 \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -117,7 +117,31 @@ enum class Shape : std::uint8_t {
   ROW(count,         57, point, "counter:u value:u enabled:u:ns running:u:ns")  /* what a counter counted in the innermost \
                                                        open span, see `counting`: of the `enabled` ns that the \
                                                        thread ran, in `running`; both 0: all the time */ \
-  /* ---- definitions of processes; next: 94 ---- */                                                \
+  /* Steps of training whose operators are recorded, in the thread that trains. What stands between `step` and \
+     `step_end` is of that step; a step without an end was cut off. */                              \
+  ROW(step,          58, point, "number:u live:u:bytes faults:u system:u:ns")  /* begins; number: of the process's steps, \
+                                                       from 0; live: what PyTorch's CPU allocator had given \
+                                                       out by then; faults, system: page faults of the thread \
+                                                       so far, and its CPU time in the kernel */    \
+  ROW(step_end,      59, point, "number:u live:u:bytes faults:u system:u:ns incomplete:u")  /* incomplete 1: it had too \
+                                                       many records, and its later ones are missing */ \
+  ROW(torch_op,      60, point, "hook:u place:u ticks:u:ticks phase:u nested:u")  /* an operator of PyTorch that no other \
+                                                       one calls just ended; see StepPhase; nested: how many it \
+                                                       called, and they in turn */                  \
+  ROW(operand,       61, point, "use:u data:u bytes:u:bytes form:u offset:u:bytes")  /* of the next torch_op: a tensor; use: \
+                                                       2 * position among the arguments or results, + 1: a \
+                                                       result; data, bytes: address and size of its storage; \
+                                                       form: see tensor_form, 0 not known; offset: in the \
+                                                       storage */                                   \
+  ROW(allocated,     62, point, "address:u bytes:u:bytes place:u")  /* by PyTorch's CPU allocator; place: 0 in operators */ \
+  ROW(released,      63, point, "address:u bytes:u:bytes")  /* bytes: as the allocator rounded them up */ \
+  /* ---- definitions of processes; next: 104 (96 to 100 are the collector's) ---- */               \
+  ROW(python_code,   94, definition, "id:u name:s file:s line:u")  /* a Python function on the way to an operator */ \
+  ROW(place,         95, definition, "id:u parent:u code:u line:u offset:u")  /* where a Python function was at a call: its \
+                                                       line, 0 not known, and the offset of the instruction in \
+                                                       bytes; parent: the place where it was called, 0: none */ \
+  ROW(tensor_form,  102, definition, "id:u dtype:u sizes:s")  /* dtype: PyTorch's c10::ScalarType; sizes: "64x3x224x224" */ \
+  ROW(no_steps,     103, definition, "reason:s")    /* why operators' storages are not known in this process */ \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \
   ROW(architecture,  91, definition, "name:s")      /* whose instructions the process runs: x86_64, aarch64 */ \
   ROW(thread,        65, definition, "stream:u tid:u name:s")                                       \
@@ -187,6 +211,9 @@ enum class OpRole : std::uint8_t {
   collate = 3,    // the callable that fetch calls with the samples; name `Collation`
   runner = 4,     // the Compose-style runner itself; its children are the ops
 };
+
+// torch_op.phase: the part of a training step.
+enum class StepPhase : std::uint8_t { forward = 0, backward = 1, optimizer = 2 };
 
 // sampling.source: whose clock the samples come from.
 enum class SampleSource : std::uint8_t { cpu_timer = 1, perf = 2 };

@@ -59,6 +59,18 @@ class PythonFrameWalk {
     return false;
   }
 
+  // The Python frame at an address.
+  bool describe(std::uint64_t frame, NamedPythonFrame& out) {
+    std::uint64_t code = 0, type = 0, name = 0, file = 0;
+    if (!word(frame, layout_.code, code)) return false;
+    code &= layout_.pointer_mask;
+    if (!word(code, behind_header(kType), type) || type != layout_.code_type) return false;
+    if (!word(code, layout_.name, name) || !word(code, layout_.file, file)) return false;
+    if (!text(name, out.name, sizeof out.name) || !text(file, out.file, sizeof out.file)) return false;
+    out.line = line(frame, code);
+    return true;
+  }
+
  private:
   static constexpr std::uint8_t kEvaluators = 3;
   static constexpr unsigned kMostSkipped = 64;
@@ -77,17 +89,6 @@ class PythonFrameWalk {
     return value(object, offset, out);
   }
   std::int64_t behind_header(std::int64_t offset) const { return offset + layout_.header_more; }
-
-  bool describe(std::uint64_t frame, NamedPythonFrame& out) {
-    std::uint64_t code = 0, type = 0, name = 0, file = 0;
-    if (!word(frame, layout_.code, code)) return false;
-    code &= layout_.pointer_mask;
-    if (!word(code, behind_header(kType), type) || type != layout_.code_type) return false;
-    if (!word(code, layout_.name, name) || !word(code, layout_.file, file)) return false;
-    if (!text(name, out.name, sizeof out.name) || !text(file, out.file, sizeof out.file)) return false;
-    out.line = line(frame, code);
-    return true;
-  }
 
   // A string as UTF-8, NUL-terminated, cut to `room`.
   bool text(std::uint64_t string, char* out, std::size_t room) {

@@ -35,7 +35,7 @@ const char* kept_value_of(const char* name, char (&copy)[kPathBytes]) {
 
 constexpr const char* kNames[] = {"LOTUS_OUTPUT", "LOTUS_DIR",       "LOTUS_LOG",          "LOTUS_AUTOSTART",
                                   "LOTUS_OFF",    "LOTUS_TORCH_OPS", "LOTUS_SAMPLE_CLOCK", "LOTUS_SAMPLE_HZ",
-                                  "LOTUS_TRY",    "LOTUS_COUNTERS"};
+                                  "LOTUS_TRY",    "LOTUS_COUNTERS",  "LOTUS_STEPS"};
 
 // At most 40 bytes of a text that may hold anything, as part of one line.
 struct Shown {
@@ -103,6 +103,15 @@ TorchOpsLevel read_torch_ops() {
   return TorchOpsLevel::automatic;
 }
 
+RecordedSteps read_steps() {
+  const char* value = value_of("LOTUS_STEPS");
+  if (value == nullptr || std::strcmp(value, "auto") == 0) return RecordedSteps::automatic;
+  if (std::strcmp(value, "all") == 0) return RecordedSteps::all;
+  if (std::strcmp(value, "0") == 0) return RecordedSteps::none;
+  complain_of("LOTUS_STEPS", value, "0, auto or all");
+  return RecordedSteps::automatic;
+}
+
 SampleClock read_sample_clock() {
   const char* value = value_of("LOTUS_SAMPLE_CLOCK");
   if (value == nullptr || std::strcmp(value, "timer") == 0) return SampleClock::timer;
@@ -134,6 +143,7 @@ void read_config() {
   config.autostart = read_switch("LOTUS_AUTOSTART", true);
   config.off = read_switch("LOTUS_OFF", false);
   config.torch_ops = read_torch_ops();
+  config.steps = read_steps();
   config.sampling.clock = read_sample_clock();
   config.sampling.hz = read_number("LOTUS_SAMPLE_HZ", 4999, "a number from 0 to 4999", config.sampling.hz);
   read_counters();

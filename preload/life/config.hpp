@@ -2,6 +2,7 @@
 #pragma once
 
 #include "native/torch_ops.hpp"
+#include "operators/steps.hpp"
 #include "sampling/sampler.hpp"
 #include "system/files.hpp"
 
@@ -15,6 +16,7 @@ struct Config {
   bool off = false;                 // LOTUS_OFF
   Sampling sampling;                // LOTUS_SAMPLE_HZ, LOTUS_SAMPLE_CLOCK
   TorchOpsLevel torch_ops = TorchOpsLevel::automatic;  // LOTUS_TORCH_OPS
+  RecordedSteps steps = RecordedSteps::automatic;      // LOTUS_STEPS
   // Copies: programs that change their title write over the environment's memory.
   char output_text[kPathBytes] = {}, directory_text[kPathBytes] = {}, log_text[kPathBytes] = {};
   char complaint[256] = {};  // what was wrong with a name or a value, for the one line; "" if nothing

@@ -120,6 +120,7 @@ void attach() {
   measure_call_costs(config.sampling.hz != 0);
   at_fork(hold_samples, resume_samples, in_forked_child, &__dso_handle);
   choose_torch_ops(config.torch_ops);
+  choose_steps(config.steps);
   want_samples(config.sampling);
 }
 

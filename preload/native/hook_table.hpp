@@ -176,10 +176,15 @@
 #define LOTUS_WEBP_HOOKS(H) \
   H(WebPDecode, libwebp, 3, decodes)
 
+// libc10, PyTorch's CPU allocator; operators/allocations.cpp: c10::alloc_cpu(size_t), c10::free_cpu(void*).
+#define LOTUS_TORCH_HOOKS(H) \
+  H(_ZN3c109alloc_cpuEm, libc10, 1, allocates) \
+  H(_ZN3c108free_cpuEPv, libc10, 1, releases)
+
 // All of them.
 #define LOTUS_HOOKS(H)                                                   \
   LOTUS_FILE_HOOKS(H) LOTUS_SIGNAL_HOOKS(H) LOTUS_THREAD_HOOKS(H)        \
   LOTUS_WAIT_HOOKS(H) LOTUS_BLOCKING_HOOKS(H) LOTUS_LOCALE_HOOKS(H)      \
   LOTUS_EXIT_HOOKS(H) LOTUS_JPEG_HOOKS(H) LOTUS_TURBOJPEG_HOOKS(H)       \
-  LOTUS_WEBP_HOOKS(H)
+  LOTUS_WEBP_HOOKS(H) LOTUS_TORCH_HOOKS(H)
 // clang-format on

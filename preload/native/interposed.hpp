@@ -22,7 +22,7 @@ using Word = std::uintptr_t;
 
 // Whose a function is. Those of libc are looked up once, at the start; the other names are labels. Conditions
 // of threads are others since glibc 2.3.2, and dlsym() finds the old ones in some versions.
-enum class Library : std::uint8_t { libc, libc_2_3_2, libjpeg, libturbojpeg, libwebp };
+enum class Library : std::uint8_t { libc, libc_2_3_2, libjpeg, libturbojpeg, libwebp, libc10 };
 
 enum Hooked : std::uint32_t {
 #define LOTUS_HOOK(symbol, ...) hooked_##symbol,

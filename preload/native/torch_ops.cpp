@@ -4,44 +4,13 @@
 #include <iterator>
 
 #include "native/hooks.hpp"
+#include "native/torch_library.hpp"
 #include "system/clock.hpp"
-#include "system/files.hpp"
-#include "system/loaded.hpp"
-#include "system/mappings.hpp"
 
 namespace lotus {
 namespace {
 
-// std::unique_ptr<at::ObserverContext>. It has a destructor, as that has: so it is returned through a pointer
-// to its place, which x86-64 and aarch64 hand over in different ways.
-struct ObserverContext {
-  void* nothing = nullptr;
-  ObserverContext() = default;
-  ObserverContext(const ObserverContext&) = delete;
-  ObserverContext& operator=(const ObserverContext&) = delete;
-  ~ObserverContext() { nothing = nullptr; }
-};
-
-// at::RecordFunctionCallback, the same from 1.13 to 2.14; passed by value.
-struct Callback {
-  ObserverContext (*start)(const void* function);
-  void (*end)(const void* function, void* context);
-  double probability;
-  bool scopes[10];  // at::RecordScope; the first is FUNCTION, operators
-  bool inputs, outputs, ids;
-};
-static_assert(sizeof(Callback) == 40);
-
-struct Torch {
-  unsigned long (*add)(Callback);             // at::addThreadLocalCallback
-  void (*remove)(unsigned long);              // at::removeCallback
-  const char* (*name)(const void* function);  // at::RecordFunction::name() const
-  char library[64];
-};
-constinit Torch torch{};
 constinit TorchOpsLevel chosen_level = TorchOpsLevel::automatic;
-enum class Search : std::uint8_t { open, failed, found };
-constinit Search search = Search::open;
 
 // Operators by name. Names are looked up by what they say: an operator's own string may move.
 struct Operator {
@@ -175,41 +144,9 @@ void operator_ends(const void*, void*) {
   count_return(running.call, ticks_now() - running.begin, 0);
 }
 
-template <class Target>
-bool find(const Loaded& library, const char* name, Target& target) {
-  const Symbol symbol = find_symbol(library, name);
-  void* address = symbol ? symbol.address() : nullptr;
-  std::memcpy(&target, &address, sizeof address);
-  return address != nullptr;
-}
-
-const void* inside_libtorch() {
-  Mappings mappings;
-  Mapping mapping;
-  while (mappings.next(mapping))
-    if (mapping.executable && base_name(mapping.path).starts_with("libtorch_cpu.so"))
-      return reinterpret_cast<const void*>(mapping.start);
-  return nullptr;
-}
-
-// libtorch is loaded long before a loader is used, and never unloaded.
-bool find_torch() {
-  if (search != Search::open) return search == Search::found;
-  search = Search::failed;
-  const void* const inside = inside_libtorch();
-  const Loaded library = inside != nullptr ? find_loaded(inside) : Loaded{};
-  if (!library) return false;
-  const std::string_view name = base_name(library.path());
-  std::memcpy(torch.library, name.data(), name.size() < 63 ? name.size() : 63);
-  const bool complete =
-      find(library, "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE", torch.add) &&
-      find(library, "_ZN2at14removeCallbackEm", torch.remove) &&
-      find(library, "_ZNK2at14RecordFunction4nameEv", torch.name);
-  if (complete) search = Search::found;
-  return complete;
-}
-
 }  // namespace
+
+HookId hook_of_operator(const char* name) { return hook_of(name); }
 
 void choose_torch_ops(TorchOpsLevel level) { chosen_level = level; }
 
@@ -221,8 +158,8 @@ TorchOps::TorchOps(std::uint64_t iterator) {
   const bool automatic = chosen_level == TorchOpsLevel::automatic;
   spared_ = automatic && spare_batch(iterator);
   if (spared_) return;
-  Callback callback{operator_starts, operator_ends, 1.0, {true}, false, false, false};
-  handle_ = torch.add(callback);
+  OperatorObserver observer{operator_starts, operator_ends, 1.0, {true}, false, false, false};
+  handle_ = torch.add(observer);
   generation_ = process.generation;
   nesting.observed = true;
   nesting.calls = 0;

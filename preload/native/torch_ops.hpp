@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "record/native_totals.hpp"
+
 namespace lotus {
 
 // Which operators are counted inside a pipeline's spans: none, those of the top level in as many batches as
@@ -11,6 +13,9 @@ enum class TorchOpsLevel { off, automatic, top, all };
 
 // Before any is observed; automatic if it is not called.
 void choose_torch_ops(TorchOpsLevel level);
+
+// The hook that stands for an operator of this name; 0: there is no room for one more. Needs find_torch().
+HookId hook_of_operator(const char* name);
 
 // While one exists, operators of this thread are observed; unless asked for otherwise (LOTUS_TORCH_OPS), only
 // in as many batches as cost next to nothing. Needs no GIL. Does nothing where libtorch is not loaded, or too

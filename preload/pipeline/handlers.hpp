@@ -47,6 +47,9 @@ py::Object* pool_work(Call& call);
 py::Object* run_target(Call& call);
 py::Object* start_process(Call& call);
 
+// roles_training.cpp
+py::Object* optimizer_step(Call& call);
+
 // roles_distributed.cpp
 py::Object* init_process_group(Call& call);
 

@@ -3,6 +3,7 @@
 
 #include "native/methods.hpp"
 #include "native/torch_ops.hpp"
+#include "operators/steps.hpp"
 #include "pipeline/batch_message.hpp"
 #include "pipeline/dataset_calls.hpp"
 #include "pipeline/handlers.hpp"
@@ -129,6 +130,7 @@ py::Object* iterator_next(Call& call) {
   const Iterator* iterator = self != nullptr ? find_iterator(self) : nullptr;
   if (iterator == nullptr) return call.run();
   const std::uint64_t id = iterator->id;
+  step_by_loader(call.state, id);
   const Span span = enter<Kind::next>(id, iterator->reset);
   point<Kind::process_cpu>(process_cpu_ns());
   py::Object* result = call.run();

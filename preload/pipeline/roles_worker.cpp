@@ -4,6 +4,7 @@
 
 #include "native/methods.hpp"
 #include "native/torch_ops.hpp"
+#include "operators/steps.hpp"
 #include "pipeline/batch_message.hpp"
 #include "pipeline/contexts.hpp"
 #include "pipeline/handlers.hpp"
@@ -112,6 +113,7 @@ void forget_worker_role() { role = WorkerRole{}; }
 
 py::Object* worker_loop(Call& call) {
   process.worker = true;
+  leave_steps();
   const auto number = [&call](int variable) {
     const std::int64_t value = integer_of(role_local(call, variable), 0);
     return static_cast<std::uint64_t>(value < 0 ? 0 : value);

@@ -227,6 +227,23 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
           std::string(field<Kind::counting, "name">(record)), field<Kind::counting, "user_only">(record) != 0,
           field<Kind::counting, "error">(record)};
       return;
+    case Kind::python_code:
+      target.python_codes[field<Kind::python_code, "id">(record)] = {
+          std::string(field<Kind::python_code, "name">(record)),
+          std::string(field<Kind::python_code, "file">(record)), field<Kind::python_code, "line">(record)};
+      return;
+    case Kind::place:
+      target.places[field<Kind::place, "id">(record)] = {
+          field<Kind::place, "parent">(record), field<Kind::place, "code">(record),
+          field<Kind::place, "line">(record), field<Kind::place, "offset">(record)};
+      return;
+    case Kind::tensor_form:
+      target.tensor_forms[field<Kind::tensor_form, "id">(record)] = {
+          field<Kind::tensor_form, "dtype">(record), std::string(field<Kind::tensor_form, "sizes">(record))};
+      return;
+    case Kind::no_steps:
+      target.no_steps = field<Kind::no_steps, "reason">(record);
+      return;
     case Kind::rank:
       target.rank = {field<Kind::rank, "rank">(record), field<Kind::rank, "world">(record),
                      field<Kind::rank, "local">(record)};

@@ -121,6 +121,25 @@ struct Hook {
   std::string name, library;
 };
 
+// A Python function on the way to an operator of PyTorch.
+struct PythonCode {
+  std::string name, file;
+  std::uint64_t line = 0;  // where it begins
+};
+
+// Where a Python function was when it called: a call chain is a place with those around it.
+struct CallPlace {
+  std::uint64_t parent = 0;  // the place that called the function; 0: none
+  std::uint64_t code = 0;
+  std::uint64_t line = 0;    // 0: not known
+  std::uint64_t offset = 0;  // of the instruction in the code, in bytes
+};
+
+struct TensorForm {
+  std::uint64_t dtype = 0;  // c10::ScalarType
+  std::string sizes;        // "64x3x224x224"
+};
+
 // Which rank of a distributed training run a process belongs to.
 struct RankOf {
   std::uint64_t rank = 0, world = 0;
@@ -169,9 +188,14 @@ struct Process {
   // Where the file ends before the process did: ticks of the last record of each thread, by tid.
   std::map<std::uint64_t, std::uint64_t> last_records;
   OpTable ops;
-  std::map<std::uint64_t, Loader> loaders;                          // by id
-  std::map<std::uint64_t, Hook> hooks;                              // by id
-  std::map<std::uint64_t, WantedCounter> counters;                  // by number
+  std::map<std::uint64_t, Loader> loaders;           // by id
+  std::map<std::uint64_t, Hook> hooks;               // by id
+  std::map<std::uint64_t, WantedCounter> counters;   // by number
+  std::map<std::uint64_t, PythonCode> python_codes;  // by id
+  std::map<std::uint64_t, CallPlace> places;         // by id
+  std::map<std::uint64_t, TensorForm> tensor_forms;  // by id
+  std::string
+      no_steps;  // why the storages of its operators are not known; empty: they are, or none was asked for
   std::map<std::uint64_t, std::uint64_t> iterators;                 // iterator → loader
   std::map<std::pair<std::uint64_t, std::uint64_t>, Epoch> epochs;  // (iterator, reset)
 

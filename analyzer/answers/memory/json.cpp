@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "answers/memory/views.hpp"
+#include "text/json_number.hpp"
+
+namespace lotus::analyzer::memory {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json source_json(const SourceLine& source) {
+  return {{"file", text_or_null(source.file)},
+          {"line", source.line == 0 ? Json(nullptr) : Json(source.line)},
+          {"function", text_or_null(source.function)}};
+}
+
+Json group_json(const Group& group) {
+  Json json = {{"op", text_or_null(group.op)}};
+  json.update(source_json(group.source));
+  json["bytes"] = group.bytes;
+  json["storages"] = group.storages;
+  json["role"] = key_of(group.role);
+  json["largest"] = text_or_null(group.form);
+  return json;
+}
+
+const char* phase_key(Phase phase) {
+  return phase == Phase::forward ? "forward" : phase == Phase::backward ? "backward" : "optimizer";
+}
+
+Json operator_json(const RecordedStep& step, std::size_t index) {
+  if (index == RecordedStep::kNone) return nullptr;
+  const Operator& at = step.step.operators[index];
+  Json json = {{"op", at.name}, {"phase", phase_key(at.phase)}};
+  json.update(source_json(source_of(*step.process, at.place)));
+  return json;
+}
+
+Json step_json(const RecordedStep& step) {
+  return {{"process", step.process->pid},
+          {"number", step.step.number},
+          {"seconds", step.seconds},
+          {"whole", step.is_whole()},
+          {"ended", step.ended},
+          {"trains", step.trains()},
+          {"operators", step.step.operators.size()},
+          {"live_before_bytes", step.live_before},
+          {"live_after_bytes", step.ended ? Json(step.live_after) : Json(nullptr)},
+          {"peak_bytes", step.peak_bytes},
+          {"page_faults", step.ended ? Json(step.faults) : Json(nullptr)},
+          {"kernel_s", step.ended ? Json(step.system_s) : Json(nullptr)}};
+}
+
+Json live_json(const RecordedStep& step) {
+  Json points = Json::array();
+  for (const LivePoint& point : step.live) points.push_back({point.seconds, point.bytes});
+  return points;
+}
+
+Json growth_json(const Growth& growth) {
+  Json json = {{"steps", growth.steps},
+               {"bytes_per_step", growth.steps < 2 ? Json(nullptr) : Json(growth.bytes_per_step)},
+               {"keeps_graphs", growth.steps < 2 ? Json(nullptr) : Json(growth.keeps_graphs)}};
+  json["left_behind"] = Json::array();
+  for (const Group& group : growth.groups) json["left_behind"].push_back(group_json(group));
+  return json;
+}
+
+Json roles_json(const MemoryAnswer& answer) {
+  Json roles = Json::object();
+  for (const auto& [role, bytes] : answer.by_role) roles[key_of(role)] = bytes;
+  roles["workspace"] = answer.workspace_at_peak;
+  roles["untouched"] = answer.untouched;
+  return roles;
+}
+
+Json held_json(const MemoryAnswer& answer) {
+  Json held = Json::array();
+  for (const Group& group : answer.held_longer) {
+    held.push_back(group_json(group));
+    held.back()["byte_seconds"] = group.byte_seconds;
+  }
+  return held;
+}
+
+}  // namespace
+
+Json memory_json(const std::vector<RecordedStep>& steps, const MemoryAnswer& answer) {
+  Json json = {{"schema", 1}};
+  json["steps"] = Json::array();
+  for (const RecordedStep& step : steps) json["steps"].push_back(step_json(step));
+  json["step"] = nullptr;
+  for (const char* key : {"peak_bytes", "floor_bytes", "peak_at", "floor_at", "peak_by_role", "growth"})
+    json[key] = nullptr;
+  json["alive_at_peak"] = json["held_longer"] = json["live"] = json["findings"] = Json::array();
+  if (answer.step == nullptr) return json;
+  const RecordedStep& step = *answer.step;
+  json["step"] = {{"process", step.process->pid}, {"number", step.step.number}};
+  json["peak_bytes"] = step.peak_bytes;
+  json["peak_at"] = operator_json(step, step.peak_operator);
+  if (answer.floor.at != RecordedStep::kNone) {
+    json["floor_bytes"] = answer.floor.bytes;
+    json["floor_at"] = operator_json(step, answer.floor.at);
+  }
+  json["peak_by_role"] = roles_json(answer);
+  for (const Group& group : answer.alive_at_peak) json["alive_at_peak"].push_back(group_json(group));
+  json["held_longer"] = held_json(answer);
+  json["growth"] = growth_json(answer.growth);
+  json["large_blocks"] = {{"count", answer.large.count}, {"bytes", answer.large.bytes}};
+  json["live"] = live_json(step);
+  json["findings"] = memory_findings(answer);
+  json["storages_known"] = step.process->no_steps.empty();
+  return json;
+}
+
+std::string memory_folded(const MemoryAnswer& answer) {
+  if (answer.step == nullptr) return "";
+  const RecordedStep& step = *answer.step;
+  const auto part = [](std::string text) {
+    for (char& c : text)
+      if (c == ';' || c == '\n') c = ' ';
+    return text;
+  };
+  std::map<std::string, std::uint64_t> bytes;
+  for (std::size_t i = 0; i < step.lives.size(); ++i) {
+    const Storage& storage = step.step.storages[i];
+    const Life& life = step.lives[i];
+    if (life.born_s > step.peak_s || (life.released_s <= step.peak_s && !storage.survives)) continue;
+    std::string stack = name_of(life.role);
+    for (const SourceLine& line : chain_of(*step.process, storage.place))
+      stack += ";" + part(fmt::format("{} ({})", line.function, source_text(line)));
+    if (!life.made_by.empty()) stack += ";" + part(life.made_by);
+    bytes[stack] += storage.bytes;
+  }
+  std::string out;
+  for (const auto& [stack, count] : bytes) out += fmt::format("{} {}\n", stack, count);
+  return out;
+}
+
+}  // namespace lotus::analyzer::memory

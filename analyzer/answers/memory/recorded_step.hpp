@@ -1,0 +1,78 @@
+// A step of training as it was recorded, and what follows from it: which storages lived when, and how much
+// memory was in use at each moment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "answers/memory/step.hpp"
+#include "reading/trace/catalog.hpp"
+
+namespace lotus::analyzer::memory {
+
+// What a storage is to training, by who made it and who uses it.
+enum class Role : std::uint8_t {
+  activation,       // made in the forward pass
+  gradient,         // made in the backward pass
+  optimizer,        // made in the optimizer's step
+  batch,            // made while the loader was asked for a batch
+  parameter,        // older; the forward pass computes with it and the optimizer changes it
+  optimizer_state,  // older; the optimizer uses it, the forward pass does not: a gradient of an earlier step,
+                    // too
+  older,            // older; anything else
+};
+
+// Beside each Step::storages: when it lived, in seconds since the step began, and whence it comes.
+struct Life {
+  double born_s = 0, released_s = 0;
+  Role role = Role::older;
+  std::string made_by;  // the operator; empty: none, or not known
+  std::string form;     // "float32 64x3x224x224"; empty: not known
+  std::uint64_t address = 0;
+};
+
+// A storage that one operator made and released, which no other one uses.
+struct Temporary {
+  std::uint64_t bytes = 0;
+  std::size_t operator_index = 0;
+  double born_s = 0, released_s = 0;
+};
+
+struct LivePoint {
+  double seconds = 0;       // since the step began
+  std::uint64_t bytes = 0;  // in use from then on
+};
+
+struct RecordedStep {
+  const Process* process = nullptr;
+  Step step;
+  std::vector<Life> lives;  // beside step.storages
+  std::vector<Temporary> temporaries;
+  std::vector<double> begins_s, ends_s;  // beside step.operators
+  std::uint64_t begin_ticks = 0;
+  double seconds = 0;
+  bool ended = false;       // false: the program was ended inside of it, or the trace
+  bool incomplete = false;  // it had more records than there was room for, or some were lost
+  std::uint64_t live_before = 0, live_after = 0;  // bytes that the allocator had given out; after: if `ended`
+  std::uint64_t faults = 0;                       // page faults of its thread
+  double system_s = 0;                            // CPU time of its thread in the kernel
+  std::vector<LivePoint> live;
+  std::uint64_t peak_bytes = 0;
+  double peak_s = 0;
+  std::size_t peak_operator = kNone;  // that ran at the peak
+
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  bool is_whole() const { return ended && !incomplete; }
+  bool trains() const;  // it has a backward pass
+};
+
+// The least fast memory that any plan needs: what one operator uses, its own memory included. `at`: that
+// operator; RecordedStep::kNone where there is none.
+struct Floor {
+  std::uint64_t bytes = 0;
+  std::size_t at = RecordedStep::kNone;
+};
+Floor floor_of(const Step& step);
+
+}  // namespace lotus::analyzer::memory

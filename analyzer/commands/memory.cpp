@@ -1,0 +1,56 @@
+// `memory`: what memory a training step holds.
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "answers/memory/steps.hpp"
+#include "answers/memory/views.hpp"
+#include "commands/command.hpp"
+#include "text/escape.hpp"
+#include "text/output.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+struct MemoryOptions {
+  std::vector<std::string> traces;
+  std::optional<std::uint64_t> step;
+  std::size_t rows = 12;
+  bool json = false, folded = false;
+};
+
+void show_memory(const MemoryOptions& options) {
+  std::vector<std::unique_ptr<Trace>> traces;  // steps point into them
+  std::vector<memory::RecordedStep> steps;
+  for (const auto& path : chosen_traces(options.traces)) {
+    traces.push_back(std::make_unique<Trace>(path));
+    memory::StepCollector collector(*traces.back(), steps);
+    read_trace(*traces.back(), collector);
+    collector.finish();
+  }
+  const memory::MemoryAnswer answer = memory::answer_of(steps, options.step);
+  Output out;
+  if (options.json)
+    out.write(json_text(memory::memory_json(steps, answer)));
+  else if (options.folded)
+    out.write(memory::memory_folded(answer));
+  else
+    out.write(memory::memory_text(steps, answer, options.rows, Terminal::of(out.file())));
+  out.close();
+}
+
+}  // namespace
+
+Run prepare_memory(CLI::App& app) {
+  const auto options = std::make_shared<MemoryOptions>();
+  add_traces(app, options->traces);
+  app.add_option("--step", options->step, "the step to tell of; default: the one with the highest peak")
+      ->type_name("NUMBER");
+  app.add_option("--rows", options->rows, "rows of each table")->type_name("COUNT")->capture_default_str();
+  auto* json = app.add_flag("--json", options->json, "one object: steps, peak, what is alive at it, growth");
+  app.add_flag("--folded", options->folded, "what is alive at the peak, as folded stacks of bytes")
+      ->excludes(json);
+  return [options] { show_memory(*options); };
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,46 @@
+// libtorch: the functions by which its operators are observed, found in the loaded library. No header of
+// PyTorch's is needed; what is used has been the same from 1.13 to 2.14.
+#pragma once
+
+#include <cstdint>
+
+namespace lotus {
+
+// std::unique_ptr<at::ObserverContext>. It has a destructor, as that has: so it is returned through a pointer
+// to its place, which x86-64 and aarch64 hand over in different ways.
+struct ObserverContext {
+  void* nothing = nullptr;
+  ObserverContext() = default;
+  ObserverContext(const ObserverContext&) = delete;
+  ObserverContext& operator=(const ObserverContext&) = delete;
+  ~ObserverContext() { nothing = nullptr; }
+};
+
+// at::RecordFunctionCallback; passed by value.
+struct OperatorObserver {
+  ObserverContext (*start)(const void* function);
+  void (*end)(const void* function, void* context);
+  double probability;
+  bool scopes[10];  // at::RecordScope; the first is FUNCTION, operators
+  bool inputs, outputs, ids;
+};
+static_assert(sizeof(OperatorObserver) == 40);
+
+struct Torch {
+  unsigned long (*add)(OperatorObserver);     // at::addThreadLocalCallback
+  void (*remove)(unsigned long);              // at::removeCallback
+  const char* (*name)(const void* function);  // at::RecordFunction::name() const
+  // The C interface to at::Tensor, from 2.2 on, else nullptr; each returns 0 and fills in what it is asked.
+  int (*dim)(const void* tensor, std::int64_t* dimensions);
+  int (*sizes)(const void* tensor, const std::int64_t** sizes);
+  int (*dtype)(const void* tensor, std::int32_t* type);
+  int (*offset)(const void* tensor, std::int64_t* elements);  // of the first element in the storage
+  char library[64];                                           // file name
+};
+extern constinit Torch torch;  // filled in by find_torch()
+
+// False: libtorch is not loaded, or too unlike those that are known. It is loaded long before a loader is
+// used, and never unloaded: this is found out once.
+bool find_torch();
+
+}  // namespace lotus

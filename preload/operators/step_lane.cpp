@@ -1,0 +1,316 @@
+#include "operators/step_lane.hpp"
+
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "native/torch_library.hpp"
+#include "native/torch_ops.hpp"
+#include "operators/allocations.hpp"
+#include "operators/places.hpp"
+#include "operators/tensor_layout.hpp"
+#include "python/python_thread.hpp"
+#include "record/hook_names.hpp"
+#include "record/recorder.hpp"
+
+namespace lotus {
+
+constinit thread_local StepLane step_lane{};
+
+namespace {
+
+// A step of a large model has some ten thousand records.
+constexpr std::uint64_t kMostRecords = 400'000;
+constexpr std::uint64_t kRecordNs = 60, kOperatorNs = 900;  // what they cost, see bench/steps
+constexpr std::uint32_t kMostLevels = 64;
+
+// Operators under way in the thread that trains. What PyTorch wraps around operators has no tensors of its
+// own: the operators are those inside.
+struct Nesting {
+  std::uint32_t depth;
+  std::uint32_t open;      // depth at which the operator that is recorded lies, + 1; 0: none is open
+  std::uint32_t nested;    // operators inside of it
+  std::uint32_t backward;  // wrappers of the backward pass that are open
+  bool is_backward[kMostLevels];
+  HookId hook;
+  std::uint32_t place;
+  std::uint64_t begin;
+};
+
+struct Lane {
+  unsigned long observer;  // of operators; 0: none
+  std::uint32_t observer_generation;
+  StepPhase phase;
+  std::uint64_t records, operators;  // of this step
+  std::uint64_t number;
+  bool full, told;
+  Nesting nesting;
+  TensorLayout layout;
+  LayoutSearch search;
+};
+constinit Lane lane{};
+
+template <Kind K, class... Values>
+void put_at(Thread& thread, std::uint64_t now, Values... values) {
+  detail::make_room(thread);
+  detail::append<K>(thread, now, values...);
+  ++lane.records;
+}
+
+// Of the calling thread so far.
+struct ThreadUse {
+  std::uint64_t faults = 0, system_ns = 0;
+};
+ThreadUse thread_use() {
+  rusage use{};
+  if (getrusage(RUSAGE_THREAD, &use) != 0) return {};
+  return {static_cast<std::uint64_t>(use.ru_minflt + use.ru_majflt),
+          static_cast<std::uint64_t>(use.ru_stime.tv_sec) * 1'000'000'000u +
+              static_cast<std::uint64_t>(use.ru_stime.tv_usec) * 1000u};
+}
+
+Thread* recording_thread() {
+  if (!step_lane.recording || step_lane.generation != process.generation || lane.full) return nullptr;
+  if (lane.records >= kMostRecords) {
+    lane.full = true;
+    return nullptr;
+  }
+  return current_thread();
+}
+
+// ---- tensors
+
+// Forms of tensors that were told, by what they say.
+struct KnownForm {
+  std::uint64_t print;
+  std::uint32_t id, generation;
+};
+constexpr std::uint32_t kForms = 4096, kFormProbes = 8;
+constinit KnownForm forms[kForms] = {};
+constinit std::uint32_t next_form = 1;
+
+bool define_form(std::uint32_t id, std::int32_t dtype, const std::int64_t* sizes, std::int64_t dimensions) {
+  char text[128] = "";
+  std::size_t used = 0;
+  for (std::int64_t i = 0; i < dimensions && used + 24 < sizeof text; ++i)
+    used += static_cast<std::size_t>(std::snprintf(text + used, sizeof text - used, i == 0 ? "%lld" : "x%lld",
+                                                   static_cast<long long>(sizes[i])));
+  return define<Kind::tensor_form>(id, static_cast<std::uint64_t>(dtype), std::string_view(text, used));
+}
+
+std::uint32_t find_form(std::int32_t dtype, const std::int64_t* sizes, std::int64_t dimensions) {
+  std::uint64_t print = 0xcbf29ce484222325u ^ static_cast<std::uint64_t>(dtype);
+  for (std::int64_t i = 0; i < dimensions; ++i)
+    print = (print ^ static_cast<std::uint64_t>(sizes[i])) * 0x100000001b3u + 1;
+  for (std::uint32_t probe = 0; probe < kFormProbes; ++probe) {
+    KnownForm& known =
+        forms[(print ^ print >> 29) % kForms + probe < kForms ? (print ^ print >> 29) % kForms + probe
+                                                              : probe];
+    if (known.id != 0 && known.print != print) continue;
+    if (known.id != 0 && known.generation == process.generation) return known.id;
+    const std::uint32_t id = known.id != 0 ? known.id : next_form;
+    if (!define_form(id, dtype, sizes, dimensions)) return 0;
+    if (known.id == 0) ++next_form;
+    known = {print, id, process.generation};
+    return id;
+  }
+  return 0;
+}
+
+struct Form {
+  std::uint32_t id = 0;
+  std::uint64_t offset = 0;  // bytes
+};
+
+// Bytes of an element, by c10::ScalarType; 0: not known.
+std::uint64_t element_bytes(std::int32_t dtype) {
+  constexpr std::uint8_t kBytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2};
+  return dtype >= 0 && static_cast<std::size_t>(dtype) < sizeof kBytes ? kBytes[dtype] : 0;
+}
+
+// PyTorch's C interface takes the address of an at::Tensor, which is what an IValue begins with.
+Form form_of(const BoxedValue& tensor) {
+  if (torch.dim == nullptr || torch.sizes == nullptr || torch.dtype == nullptr || torch.offset == nullptr)
+    return {};
+  std::int64_t dimensions = 0, offset = 0;
+  std::int32_t dtype = 0;
+  const std::int64_t* sizes = nullptr;
+  if (torch.dim(&tensor, &dimensions) != 0 || torch.sizes(&tensor, &sizes) != 0 ||
+      torch.dtype(&tensor, &dtype) != 0 || torch.offset(&tensor, &offset) != 0)
+    return {};
+  if (dimensions < 0 || dimensions > 64 || offset < 0) return {};
+  return {find_form(dtype, sizes, dimensions), static_cast<std::uint64_t>(offset) * element_bytes(dtype)};
+}
+
+void record_tensor(Thread& thread, std::uint64_t now, std::uint64_t use, const BoxedValue& tensor) {
+  const StorageBlock block = lane.layout.storage_of(tensor);
+  if (block.address == 0) return;
+  if (lane.layout.list == TensorLayout::kUnknown) lane.search.note_storage(block);
+  const Form form = form_of(tensor);
+  put_at<Kind::operand>(thread, now, use, block.address, block.bytes, std::uint64_t{form.id}, form.offset);
+}
+
+void record_values(Thread& thread, std::uint64_t now, const BoxedValues& values, bool results) {
+  for (std::uint64_t i = 0; i < values.count; ++i) {
+    const BoxedValue& value = values.begin[i];
+    const std::uint64_t use = 2 * i + (results ? 1 : 0);
+    if (lane.layout.is_tensor(value)) {
+      record_tensor(thread, now, use, value);
+    } else if (lane.layout.is_list(value)) {
+      const BoxedValues list = lane.layout.list_of(value);
+      for (std::uint64_t k = 0; k < list.count; ++k)
+        if (lane.layout.is_tensor(list.begin[k])) record_tensor(thread, now, use, list.begin[k]);
+    } else if (lane.layout.list == TensorLayout::kUnknown) {
+      lane.search.look_at_value(lane.layout, value);
+    }
+  }
+}
+
+// ---- operators
+
+bool is_backward_wrapper(std::string_view name) {
+  return name.starts_with("autograd::engine::evaluate_function");
+}
+
+// An operator has a namespace: what has none is a Python function of autograd, or a compiled region.
+bool is_operator(std::string_view name) {
+  return name.find("::") != std::string_view::npos && !name.starts_with("profiler::");
+}
+
+void open_operator(const void* function, const char* name, Thread& thread) {
+  Nesting& nesting = lane.nesting;
+  nesting.open = nesting.depth;  // it is counted by now
+  nesting.nested = 0;
+  nesting.hook = hook_of_operator(name);
+  if (nesting.hook != 0) define_hook(nesting.hook);
+  nesting.place = current_place();
+  lane.search.look_at_start(lane.layout, function);
+  if (lane.layout.complete()) record_values(thread, ticks_now(), lane.layout.inputs_of(function), false);
+  nesting.begin = ticks_now();
+}
+
+void close_operator(const void* function) {
+  Nesting& nesting = lane.nesting;
+  const std::uint64_t now = ticks_now();
+  Thread* const thread = recording_thread();
+  nesting.open = 0;
+  if (thread == nullptr) return;
+  lane.search.look_at_end(lane.layout, function);
+  if (lane.layout.complete()) record_values(*thread, now, lane.layout.outputs_of(function), true);
+  const StepPhase phase = nesting.backward > 0 ? StepPhase::backward : lane.phase;
+  put_at<Kind::torch_op>(*thread, now, std::uint64_t{nesting.hook}, std::uint64_t{nesting.place},
+                         now - nesting.begin, static_cast<std::uint64_t>(phase),
+                         std::uint64_t{nesting.nested});
+  ++lane.operators;
+}
+
+void start(const void* function) {
+  if (!step_lane.recording) return;
+  Nesting& nesting = lane.nesting;
+  const std::uint32_t level = nesting.depth++;
+  if (level < kMostLevels) nesting.is_backward[level] = false;
+  if (nesting.open != 0) {
+    ++nesting.nested;
+    return;
+  }
+  const char* const name = torch.name(function);
+  if (is_backward_wrapper(name)) {
+    if (level >= kMostLevels) return;
+    nesting.is_backward[level] = true;
+    ++nesting.backward;
+  } else if (is_operator(name) && python_thread.context == nullptr) {
+    // Not while a batch is made: there each operation is timed, and would be told as longer.
+    if (Thread* thread = recording_thread()) open_operator(function, name, *thread);
+  }
+}
+
+ObserverContext operator_starts(const void* function) {
+  start(function);
+  return {};
+}
+
+void operator_ends(const void* function, void*) {
+  if (!step_lane.recording) return;
+  Nesting& nesting = lane.nesting;
+  if (nesting.depth == 0) return;  // it began before the step
+  if (nesting.depth == nesting.open) close_operator(function);
+  --nesting.depth;
+  if (nesting.depth >= kMostLevels || !nesting.is_backward[nesting.depth]) return;
+  nesting.is_backward[nesting.depth] = false;
+  --nesting.backward;
+}
+
+void tell_once(const char* reason) {
+  if (lane.told) return;
+  lane.told = define<Kind::no_steps>(std::string_view(reason));
+}
+
+}  // namespace
+
+bool observe_operators() {
+  if (lane.observer != 0 && lane.observer_generation == process.generation) return true;
+  if (!find_torch()) {
+    tell_once("PyTorch's functions by which operators are observed were not found");
+    return false;
+  }
+  const OperatorObserver observer{operator_starts, operator_ends, 1.0, {true}, true, true, false};
+  lane.observer = torch.add(observer);
+  lane.observer_generation = process.generation;
+  return true;
+}
+
+void stop_observing_operators() {
+  if (lane.observer != 0) torch.remove(lane.observer);
+  lane.observer = 0;
+}
+
+void begin_recorded_step(std::uint64_t number) {
+  Thread* const thread = current_thread();
+  if (thread == nullptr) return;
+  lane.records = lane.operators = 0;
+  lane.full = false;
+  lane.number = number;
+  lane.phase = StepPhase::forward;
+  lane.nesting = {};
+  const ThreadUse use = thread_use();
+  put_at<Kind::step>(*thread, ticks_now(), number, live_tensor_bytes(), use.faults, use.system_ns);
+  step_lane = {true, process.generation};
+}
+
+std::uint64_t end_recorded_step() {
+  if (!step_lane.recording) return 0;
+  Thread* const thread = step_lane.generation == process.generation ? current_thread() : nullptr;
+  step_lane.recording = false;
+  if (thread == nullptr) return 0;
+  const ThreadUse use = thread_use();
+  put_at<Kind::step_end>(*thread, ticks_now(), lane.number, live_tensor_bytes(), use.faults, use.system_ns,
+                         std::uint64_t{lane.full});
+  if (!lane.layout.complete() && lane.search.has_failed())
+    tell_once("where this PyTorch keeps the tensors of an operator was not found out");
+  return (lane.records * kRecordNs + lane.operators * kOperatorNs) * ticks_per_second() / 1'000'000'000u;
+}
+
+StepPhase enter_phase(StepPhase phase) {
+  const StepPhase before = lane.phase;
+  lane.phase = phase;
+  return before;
+}
+
+void record_allocated(std::uint64_t address, std::uint64_t bytes) {
+  Thread* const thread = recording_thread();
+  if (thread == nullptr) return;
+  const bool inside = lane.nesting.open != 0;
+  if (inside) lane.search.note_allocation(address, bytes);
+  const std::uint32_t place = inside ? 0 : current_place();
+  put_at<Kind::allocated>(*thread, ticks_now(), address, bytes, std::uint64_t{place});
+}
+
+void record_released(std::uint64_t address, std::uint64_t bytes) {
+  if (Thread* const thread = recording_thread()) put_at<Kind::released>(*thread, ticks_now(), address, bytes);
+}
+
+void forget_step() { step_lane.recording = false; }
+
+}  // namespace lotus

@@ -1,0 +1,16 @@
+// What training does with its batches.
+#include "operators/steps.hpp"
+#include "pipeline/handlers.hpp"
+
+namespace lotus {
+
+// What PyTorch puts around each optimizer's step(self, …). The file has another function of its name, a decorator
+// that takes no *args.
+py::Object* optimizer_step(Call& call) {
+  const py::Object* const optimizer = first_of(role_local(call, 0));
+  if (optimizer == nullptr) return call.run();
+  const OptimizerStep step(call.state, optimizer);
+  return call.run();
+}
+
+}  // namespace lotus
