@@ -1,8 +1,8 @@
-#include "operators/allocations.hpp"
-
+// Memory that PyTorch's CPU allocator gives out: c10::alloc_cpu and c10::free_cpu, interposed.
 #include <malloc.h>
 
 #include "native/interposed.hpp"
+#include "operators/live_bytes.hpp"
 #include "operators/step_lane.hpp"
 #include "system/loaded.hpp"
 
@@ -11,7 +11,6 @@ namespace {
 
 // Of the one libc10 of the process, which is never unloaded.
 constinit AnyFunction real_alloc = nullptr, real_free = nullptr;
-constinit std::uint64_t live = 0;
 
 AnyFunction find_real(AnyFunction& real, Hooked function, const Caller& from) {
   AnyFunction found = __atomic_load_n(&real, __ATOMIC_ACQUIRE);
@@ -32,7 +31,7 @@ struct allocates {
     if (real == nullptr) return 0;
     const Word address = call_function(real, bytes);  // throws where there is no memory
     if (address == 0) return 0;
-    __atomic_fetch_add(&live, usable(address), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&live_tensor_bytes, usable(address), __ATOMIC_RELAXED);
     if (records_step()) [[unlikely]]
       record_allocated(address, bytes);
     return address;
@@ -46,7 +45,7 @@ struct releases {
     if (real == nullptr) return 0;
     if (address != 0) {
       const std::uint64_t bytes = usable(address);
-      __atomic_fetch_sub(&live, bytes, __ATOMIC_RELAXED);
+      __atomic_fetch_sub(&live_tensor_bytes, bytes, __ATOMIC_RELAXED);
       if (records_step()) [[unlikely]]
         record_released(address, bytes);
     }
@@ -57,7 +56,5 @@ struct releases {
 }  // namespace
 
 LOTUS_INTERPOSE(LOTUS_TORCH_HOOKS)
-
-std::uint64_t live_tensor_bytes() { return __atomic_load_n(&live, __ATOMIC_RELAXED); }
 
 }  // namespace lotus

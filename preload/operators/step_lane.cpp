@@ -8,7 +8,7 @@
 
 #include "native/torch_library.hpp"
 #include "native/torch_ops.hpp"
-#include "operators/allocations.hpp"
+#include "operators/live_bytes.hpp"
 #include "operators/places.hpp"
 #include "operators/tensor_layout.hpp"
 #include "python/python_thread.hpp"
@@ -70,6 +70,8 @@ ThreadUse thread_use() {
           static_cast<std::uint64_t>(use.ru_stime.tv_sec) * 1'000'000'000u +
               static_cast<std::uint64_t>(use.ru_stime.tv_usec) * 1000u};
 }
+
+std::uint64_t live_bytes() { return __atomic_load_n(&live_tensor_bytes, __ATOMIC_RELAXED); }
 
 Thread* recording_thread() {
   if (!step_lane.recording || step_lane.generation != process.generation || lane.full) return nullptr;
@@ -275,7 +277,7 @@ void begin_recorded_step(std::uint64_t number) {
   lane.phase = StepPhase::forward;
   lane.nesting = {};
   const ThreadUse use = thread_use();
-  put_at<Kind::step>(*thread, ticks_now(), number, live_tensor_bytes(), use.faults, use.system_ns);
+  put_at<Kind::step>(*thread, ticks_now(), number, live_bytes(), use.faults, use.system_ns);
   step_lane = {true, process.generation};
 }
 
@@ -285,7 +287,7 @@ std::uint64_t end_recorded_step() {
   step_lane.recording = false;
   if (thread == nullptr) return 0;
   const ThreadUse use = thread_use();
-  put_at<Kind::step_end>(*thread, ticks_now(), lane.number, live_tensor_bytes(), use.faults, use.system_ns,
+  put_at<Kind::step_end>(*thread, ticks_now(), lane.number, live_bytes(), use.faults, use.system_ns,
                          std::uint64_t{lane.full});
   if (!lane.layout.complete() && lane.search.has_failed())
     tell_once("where this PyTorch keeps the tensors of an operator was not found out");

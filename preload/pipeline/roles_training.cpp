@@ -4,8 +4,8 @@
 
 namespace lotus {
 
-// What PyTorch puts around each optimizer's step(self, …). The file has another function of its name, a decorator
-// that takes no *args.
+// What PyTorch puts around each optimizer's step(self, …). The file has another function of its name, a
+// decorator that takes no *args.
 py::Object* optimizer_step(Call& call) {
   const py::Object* const optimizer = first_of(role_local(call, 0));
   if (optimizer == nullptr) return call.run();

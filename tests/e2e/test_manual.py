@@ -187,6 +187,12 @@ def test_keys_of_counters(tmp_path_factory, tracers):
             [f"{of}.ratios.NAME" for of in (".ops[]", ".fetches")] + [f"{of}.ratios" for of in (".ops[]", ".fetches")])
 
 
+def test_keys_of_memory(tmp_path_factory, tracers):
+    tracers.append(harness.Tracer(tmp_path_factory.mktemp("memory")))
+    _, trace = tracers[-1].trace(harness.program("memory_steps", "attention", "Adam", "list"), LOTUS_STEPS="all")
+    compare([asked(["memory", "--json"], trace.path)], ["memory"], [".peak_by_role"], perhaps=(".held_longer[]",))
+
+
 def test_keys_of_diff(traces):
     others = [traces[0], traces[3]]  # of which one has operations that the other has not
     compare([asked(["diff", "--json"], traces[0], after) for after in others], ["diff"], perhaps=(".unnamed_libraries[]",))

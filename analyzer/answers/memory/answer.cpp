@@ -9,6 +9,11 @@ namespace {
 
 using GroupKey = std::tuple<std::string, SourceLine, Role>;
 
+// Something between two operators of the forward pass: no variable of the program needs to hold it.
+bool is_between(const Storage& storage, const Life& life) {
+  return life.role == Role::activation && storage.uses.size() > 1;
+}
+
 class Groups {
  public:
   void add(const RecordedStep& step, std::size_t storage, double byte_seconds = 0) {
@@ -25,6 +30,7 @@ class Groups {
     group.role = life.role;
     group.bytes += one.bytes;
     group.byte_seconds += byte_seconds;
+    group.between = group.between || is_between(one, life);
     ++group.storages;
   }
   const std::map<GroupKey, Group>& all() const { return by_key_; }
@@ -106,7 +112,7 @@ void look_at_large(MemoryAnswer& answer) {
 }
 
 // Storages that `step` made and `next`, which follows it, did not release.
-Groups left_behind(const RecordedStep& step, const RecordedStep& next, bool held_by_graph) {
+Groups left_behind(const RecordedStep& step, const RecordedStep& next) {
   std::set<std::uint64_t> released;
   for (std::size_t i = 0; i < next.lives.size(); ++i)
     if (next.step.storages[i].older && !next.step.storages[i].survives)
@@ -115,9 +121,7 @@ Groups left_behind(const RecordedStep& step, const RecordedStep& next, bool held
   for (std::size_t i = 0; i < step.lives.size(); ++i) {
     const Storage& storage = step.step.storages[i];
     if (storage.older || !storage.survives || released.contains(step.lives[i].address)) continue;
-    // Something between two operators of the forward pass: no variable of the program needs to hold it.
-    const bool between = step.lives[i].role == Role::activation && storage.uses.size() > 1;
-    if (!held_by_graph || between) groups.add(step, i);
+    groups.add(step, i);
   }
   return groups;
 }
@@ -127,10 +131,16 @@ bool follows(const RecordedStep& one, const RecordedStep& next) {
          next.is_whole();
 }
 
-std::uint64_t bytes_of(const Groups& groups) {
-  std::uint64_t bytes = 0;
-  for (const auto& [key, group] : groups.all()) bytes += group.bytes;
-  return bytes;
+// Whether most of what is left behind is held by autograd's graph: tensors between operators, and the batch
+// that they were computed from.
+bool is_graph(const std::vector<Group>& left) {
+  std::uint64_t all = 0, between = 0, batch = 0;
+  for (const Group& group : left) {
+    all += group.bytes;
+    if (group.role == Role::batch) batch += group.bytes;
+    if (group.between) between += group.bytes;
+  }
+  return between > 0 && 2 * (between + batch) > all;
 }
 
 // Groups of `all` that each of its members has, with the least that one has.
@@ -166,20 +176,17 @@ Growth growth_of(const std::vector<RecordedStep>& steps, const Process* process)
   Growth growth;
   look_at_levels(growth, steps, process);
   std::vector<Groups> left;
-  std::uint64_t bytes = 0, of_graphs = 0;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
     if (steps[i].process != process || steps[i].step.number == 0 || !follows(steps[i], steps[i + 1]))
       continue;
-    left.push_back(left_behind(steps[i], steps[i + 1], false));
-    bytes += bytes_of(left.back());
-    of_graphs += bytes_of(left_behind(steps[i], steps[i + 1], true));
+    left.push_back(left_behind(steps[i], steps[i + 1]));
   }
   growth.steps = left.size();
   // One step may leave something once, as a state that is made late.
   if (left.size() < 2) return growth;
   growth.groups = common_groups(left);
   for (const Group& group : growth.groups) growth.bytes_per_step += static_cast<double>(group.bytes);
-  growth.keeps_graphs = 2 * of_graphs > bytes && !growth.groups.empty();
+  growth.keeps_graphs = is_graph(growth.groups);
   return growth;
 }
 
@@ -188,7 +195,8 @@ struct RoleName {
   const char* key;
 };
 constexpr RoleName kRoles[] = {{"activations", "activation"},
-                               {"made in the backward pass", "gradient"},
+                               {"on the way back", "backward"},
+                               {"gradients of parameters", "gradient"},
                                {"made in the optimizer's step", "optimizer"},
                                {"the batch", "batch"},
                                {"parameters", "parameter"},

@@ -22,6 +22,7 @@ struct Group {
   std::uint64_t bytes = 0;
   std::uint64_t storages = 0;
   double byte_seconds = 0;  // of `held_longer`: bytes times the time after the last use
+  bool between = false;     // of `growth`: some lie between two operators of the forward pass
 };
 
 // What each step leaves behind that the next one does not release.

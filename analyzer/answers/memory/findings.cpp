@@ -13,7 +13,7 @@ namespace {
 
 // Less in a step may be anything.
 constexpr double kLeastGrowth = 1024;  // bytes
-constexpr double kMostlyActivations = 0.6, kMostlyFaults = 0.1;
+constexpr double kMostlyActivations = 0.5, kMostlyFaults = 0.1;
 
 std::string bytes_text(double bytes) { return human_bytes(bytes); }
 
@@ -70,7 +70,8 @@ std::uint64_t in_role(const MemoryAnswer& answer, Role role) {
 }
 
 void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out) {
-  const std::uint64_t of_batch = in_role(answer, Role::activation) + in_role(answer, Role::batch);
+  const std::uint64_t of_batch =
+      in_role(answer, Role::activation) + in_role(answer, Role::backward) + in_role(answer, Role::batch);
   const auto peak = static_cast<double>(answer.step->peak_bytes);
   if (peak <= 0 || static_cast<double>(of_batch) < kMostlyActivations * peak) return;
   const std::string instead = answer.step->trains()
@@ -79,9 +80,9 @@ void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out)
                                     "named below, or a smaller type (bfloat16)"
                                   : "a smaller batch, or torch.no_grad() if nothing is trained here";
   out.push_back(
-      fmt::format("{} of the peak are the batch and the tensors made of it in the forward pass, which grow "
-                  "with the size of the "
-                  "batch: half of it would take about {} less. What helps: {}.",
+      fmt::format("{} of the peak are the batch and the tensors made of it, which grow with the size of the "
+                  "batch: half of it would "
+                  "take about {} less. What helps: {}.",
                   human_percent(100 * static_cast<double>(of_batch) / peak),
                   bytes_text(static_cast<double>(of_batch) / 2), instead));
 }

@@ -14,7 +14,8 @@ namespace lotus::analyzer::memory {
 // What a storage is to training, by who made it and who uses it.
 enum class Role : std::uint8_t {
   activation,       // made in the forward pass
-  gradient,         // made in the backward pass
+  backward,         // made in the backward pass, for it alone
+  gradient,         // made in the backward pass; the optimizer uses it, or it outlives the step
   optimizer,        // made in the optimizer's step
   batch,            // made while the loader was asked for a batch
   parameter,        // older; the forward pass computes with it and the optimizer changes it

@@ -199,7 +199,11 @@ Role StepBuilder::role_of(const Block& block) const {
   const std::size_t at = block.maker != RecordedStep::kNone ? block.maker : block.born_at;
   const Phase phase = at < operators.size() ? operators[at].phase : Phase::forward;
   if (phase == Phase::forward) return Role::activation;
-  return phase == Phase::backward ? Role::gradient : Role::optimizer;
+  if (phase == Phase::optimizer) return Role::optimizer;
+  const bool optimized = std::any_of(block.uses.begin(), block.uses.end(), [&](std::size_t use) {
+    return operators[use].phase == Phase::optimizer;
+  });
+  return optimized || block.released == kNever ? Role::gradient : Role::backward;
 }
 
 void StepBuilder::find_roles() {

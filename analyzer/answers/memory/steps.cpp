@@ -56,7 +56,9 @@ void StepCollector::end(Open& open, const Record& record, std::uint64_t ticks) {
 }
 
 void StepCollector::cut_off(Open& open) {
-  steps_.push_back(open.builder->finish(open.last, std::nullopt, open.lost));
+  RecordedStep made = open.builder->finish(open.last, std::nullopt, open.lost);
+  // After a run's last batch there is a step in which nothing happens.
+  if (!made.step.operators.empty()) steps_.push_back(std::move(made));
   open.builder.reset();
 }
 

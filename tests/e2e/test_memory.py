@@ -1,0 +1,136 @@
+"""What a training step holds in memory, against what the program's own allocator, weak references and lists say."""
+import json
+
+import pytest
+
+import harness
+
+
+def memory(trace, *options):
+    outcome = harness.run([harness.ANALYZE, "memory", *options, trace.path])
+    assert outcome.code == 0, outcome.stderr.decode()
+    return outcome.stdout.decode()
+
+
+def traced(tracer, *options, **environment):
+    outcome, trace = tracer.trace(harness.program("memory_steps", *options), **environment)
+    assert outcome.code == 0, outcome.stderr.decode()
+    return json.loads(outcome.stdout), trace, json.loads(memory(trace, "--json"))
+
+
+@pytest.mark.parametrize("model", ["mlp", "cnn", "attention"])
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
+def test_peak_of_each_step(tracer, model, optimizer):
+    truth, _, told = traced(tracer, model, optimizer, LOTUS_STEPS="all")
+    steps = told["steps"]
+    assert [step["number"] for step in steps[:truth["steps"]]] == list(range(truth["steps"]))
+    assert told["storages_known"]
+    for step, rise in zip(steps[:-1], truth["rise"]):  # the program ends inside of the last one
+        assert step["whole"] and step["trains"]
+        rose = step["peak_bytes"] - step["live_before_bytes"]
+        if truth["exact"]:
+            assert rose == pytest.approx(rise, rel=0.01)
+        else:
+            assert rose >= 0.98 * rise
+    if model == "cnn":  # whose peak is between two modules
+        assert rose <= 1.05 * rise + (1 if truth["exact"] else 2) * truth["largest"]
+
+
+@pytest.mark.parametrize("model", ["mlp", "cnn"])
+def test_what_is_alive_when_the_backward_pass_begins(tracer, model):
+    truth, trace, _ = traced(tracer, model, "Adam", LOTUS_STEPS="all")
+    live, step = {}, None
+    for record in trace.records:
+        if record["kind"] == "step":
+            step = record["number"]
+        elif record["kind"] == "allocated":
+            live[record["address"]] = record["bytes"]
+        elif record["kind"] == "released":
+            live.pop(record["address"], None)
+        elif record["kind"] == "torch_op" and record["phase"] == 1 and step == truth["steps"] - 1:
+            break
+    assert truth["alive"]
+    assert all(live.get(address) == size for address, size in truth["alive"])
+
+
+def test_operators_and_their_storages(tracer):
+    """Each operator that computes with tensors has some; phases follow each other; lines are those of the program."""
+    _, trace, told = traced(tracer, "mlp", "SGD", LOTUS_STEPS="all")
+    names = {hook["id"]: hook["name"] for hook in trace.named("hook")}
+    records = iter(trace.records)
+    for record in records:
+        if record["kind"] == "step" and record["number"] == 2:
+            break
+    operands, phases, checked = 0, [], 0
+    for record in records:
+        if record["kind"] == "operand":
+            operands += 1
+        elif record["kind"] == "torch_op":
+            if names[record["hook"]] in ("aten::linear", "aten::addmm", "aten::relu", "aten::mm"):
+                assert operands >= 2
+                checked += 1
+            operands = 0
+            phases.append(record["phase"])
+        elif record["kind"] == "step_end":
+            break
+    assert checked >= 3
+    changes = [phase for i, phase in enumerate(phases) if i == 0 or phases[i - 1] != phase]
+    assert changes[:3] == [0, 1, 2]
+    assert told["peak_at"]["file"].endswith("memory_steps.py") and told["floor_at"]["op"].startswith("aten::")
+    assert 0 < told["floor_bytes"] <= told["peak_bytes"]
+
+
+def test_list_that_grows(tracer):
+    truth, trace, told = traced(tracer, "mlp", "Adam", "list", LOTUS_STEPS="all")
+    growth = told["growth"]
+    assert growth["bytes_per_step"] == truth["kept"] / truth["steps"] == 4000
+    (left,) = growth["left_behind"]
+    source = (harness.PROGRAMS / "memory_steps.py").read_text().splitlines()
+    assert "kept.append" in source[left["line"] - 1] and left["storages"] == 1 and left["op"].startswith("aten::")
+    assert not growth["keeps_graphs"]
+    first = memory(trace).split("\n\n")[0]
+    assert "Memory grows by 3.91 KiB a step" in first.replace("\n", " ") and "memory_steps.py:" in first
+
+
+def test_graphs_that_are_kept(tracer):
+    _, trace, told = traced(tracer, "mlp", "SGD", "graphs", LOTUS_STEPS="all")
+    assert told["growth"]["keeps_graphs"] and told["growth"]["bytes_per_step"] > 10_000
+    assert "loss.detach()" in memory(trace)
+
+
+def test_batch_that_is_large(tracer):
+    _, trace, told = traced(tracer, "cnn", "SGD", "batch")
+    assert told["growth"]["bytes_per_step"] == 0
+    assert any("grow with the size of the batch" in finding for finding in told["findings"])
+    largest = told["alive_at_peak"][0]
+    assert largest["role"] in ("activation", "gradient") and largest["file"].endswith("memory_steps.py")
+
+
+def test_training_without_a_loader(tracer):
+    truth, _, told = traced(tracer, "mlp", "SGD", "alone", LOTUS_STEPS="all")
+    assert sum(step["whole"] for step in told["steps"]) == truth["steps"] - 1  # it takes one to know where steps end
+
+
+def test_few_steps_by_default(tracer):
+    """Those of the beginning; then so few that they cost little."""
+    truth, _, told = traced(tracer, "mlp", "SGD")
+    assert [step["number"] for step in told["steps"]][:4] == [0, 1, 2, 3]
+
+
+def test_no_step_where_none_is_wanted(tracer):
+    _, trace, told = traced(tracer, "mlp", "SGD", LOTUS_STEPS="0")
+    assert told["steps"] == [] and told["peak_bytes"] is None
+    assert trace.named("torch_op") == [] and "LOTUS_STEPS" in memory(trace)
+
+
+def test_results_are_the_same_bit_for_bit(tracer):
+    plain = harness.run(harness.program("memory_steps", "cnn", "Adam"))
+    truth, _, _ = traced(tracer, "cnn", "Adam", LOTUS_STEPS="all")
+    assert json.loads(plain.stdout)["loss"] == truth["loss"]
+
+
+def test_folded_stacks_sum_to_what_is_alive(tracer):
+    _, trace, told = traced(tracer, "cnn", "SGD", LOTUS_STEPS="all")
+    lines = memory(trace, "--folded").splitlines()
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == sum(group["bytes"] for group in told["alive_at_peak"])
+    assert any("forward (" in line and "aten::" in line for line in lines)
