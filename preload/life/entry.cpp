@@ -11,6 +11,7 @@
 #include "life/wait_for_trace.hpp"
 #include "native/interposed.hpp"
 #include "native/torch_ops.hpp"
+#include "operators/step_lane.hpp"
 #include "pipeline/dataset_calls.hpp"
 #include "pipeline/handlers.hpp"
 #include "pipeline/iterators.hpp"
@@ -90,6 +91,7 @@ void in_forked_child() {
   forget_pools();
   forget_dataset_calls();
   forget_other_loaders();
+  forget_step();
   resume_samples();
 }
 

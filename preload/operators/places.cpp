@@ -38,8 +38,37 @@ constinit std::uint32_t next_code = 1, next_place = 1;
 constexpr std::size_t kMostFrames = 96;  // innermost ones; what calls those is not told
 
 struct FrameAt {
-  std::uint64_t frame, code, instruction;
+  std::uint64_t frame = 0, code = 0, instruction = 0;
+
+  bool operator==(const FrameAt&) const = default;
 };
+
+// The chain of the thread's last place, outermost first: from one operator to the next, most of it stays. Of
+// the one thread that trains.
+class Chain {
+ public:
+  // Keeps what is the same as before of `frames`, innermost first, of which `left` are new then. Returns the
+  // place of the last frame that is the same; 0: none is.
+  std::uint32_t follow(const FrameAt* frames, std::size_t& left) {
+    if (generation_ != process.generation) count_ = 0;
+    generation_ = process.generation;
+    std::size_t same = 0;
+    for (; left > 0 && same < count_ && frames_[same] == frames[left - 1]; ++same) --left;
+    count_ = same;
+    return same == 0 ? 0 : places_[same - 1];
+  }
+  void add(const FrameAt& frame, std::uint32_t place) {
+    frames_[count_] = frame;
+    places_[count_++] = place;
+  }
+
+ private:
+  FrameAt frames_[kMostFrames] = {};
+  std::uint32_t places_[kMostFrames] = {};
+  std::size_t count_ = 0;
+  std::uint32_t generation_ = 0;
+};
+constinit Chain chain{};
 
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   std::uint64_t hash = (a ^ b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
@@ -150,12 +179,13 @@ std::uint32_t current_place() {
   Describer describer(layout);
   FrameAt frames[kMostFrames];
   std::size_t left = frames_of(layout, describer, thread->slot->python_state, frames);
-  std::uint32_t place = 0;
+  std::uint32_t place = chain.follow(frames, left);
   while (left-- > 0) {
     const std::uint32_t code = describer.code_of(frames[left]);
     const std::uint32_t next = code != 0 ? describer.place_of(frames[left], place, code) : 0;
     if (next == 0) return 0;
     place = next;
+    chain.add(frames[left], place);
   }
   return place;
 }

@@ -23,7 +23,7 @@ namespace {
 
 // A step of a large model has some ten thousand records.
 constexpr std::uint64_t kMostRecords = 400'000;
-constexpr std::uint64_t kRecordNs = 60, kOperatorNs = 900;  // what they cost, see bench/steps
+constexpr std::uint64_t kRecordNs = 60, kOperatorNs = 2000;  // what they cost, see bench/steps
 constexpr std::uint32_t kMostLevels = 64;
 
 // Operators under way in the thread that trains. What PyTorch wraps around operators has no tensors of its
@@ -40,8 +40,7 @@ struct Nesting {
 };
 
 struct Lane {
-  unsigned long observer;  // of operators; 0: none
-  std::uint32_t observer_generation;
+  unsigned long observer;  // of operators, in the thread that says so
   StepPhase phase;
   std::uint64_t records, operators;  // of this step
   std::uint64_t number;
@@ -252,20 +251,20 @@ void tell_once(const char* reason) {
 }  // namespace
 
 bool observe_operators() {
-  if (lane.observer != 0 && lane.observer_generation == process.generation) return true;
+  if (step_lane.observing) return true;
   if (!find_torch()) {
     tell_once("PyTorch's functions by which operators are observed were not found");
     return false;
   }
   const OperatorObserver observer{operator_starts, operator_ends, 1.0, {true}, true, true, false};
   lane.observer = torch.add(observer);
-  lane.observer_generation = process.generation;
+  step_lane.observing = true;
   return true;
 }
 
 void stop_observing_operators() {
-  if (lane.observer != 0) torch.remove(lane.observer);
-  lane.observer = 0;
+  if (step_lane.observing) torch.remove(lane.observer);
+  step_lane.observing = false;
 }
 
 void begin_recorded_step(std::uint64_t number) {
@@ -278,7 +277,8 @@ void begin_recorded_step(std::uint64_t number) {
   lane.nesting = {};
   const ThreadUse use = thread_use();
   put_at<Kind::step>(*thread, ticks_now(), number, live_bytes(), use.faults, use.system_ns);
-  step_lane = {true, process.generation};
+  step_lane.generation = process.generation;
+  step_lane.recording = true;
 }
 
 std::uint64_t end_recorded_step() {

@@ -12,6 +12,7 @@ namespace lotus {
 
 struct StepLane {
   bool recording;  // this thread is inside a step that is recorded
+  bool observing;  // its operators are observed; a child of a fork has that, too
   std::uint32_t generation;
 };
 extern constinit thread_local StepLane step_lane;

@@ -111,6 +111,16 @@ def test_training_without_a_loader(tracer):
     assert sum(step["whole"] for step in told["steps"]) == truth["steps"] - 1  # it takes one to know where steps end
 
 
+def test_workers_are_not_mixed_in(tracer):
+    truth, trace, told = traced(tracer, "mlp", "SGD", "workers", LOTUS_STEPS="all")
+    assert [step["number"] for step in told["steps"]] == list(range(len(told["steps"]))) and len(told["steps"]) >= truth["steps"] - 1
+    of_lane = {(record["pid"], record["tid"]) for record in trace.records
+               if record["kind"] in ("step", "torch_op", "operand", "allocated", "released")}
+    training = trace.named("step")[0]["pid"]
+    assert of_lane == {(training, training)}
+    assert len({record["pid"] for record in trace.records}) == 3
+
+
 def test_few_steps_by_default(tracer):
     """Those of the beginning; then so few that they cost little."""
     truth, _, told = traced(tracer, "mlp", "SGD")

@@ -4,7 +4,7 @@
 
 MODEL: mlp, cnn or attention. OPTIMIZER: SGD or Adam. PLANTED: `list` keeps a tensor of each step, `graphs` sums losses
 up that nobody calls backward() on, `batch` has a batch so large that it is most of the memory, `alone` has no
-DataLoader.
+DataLoader, `workers` has one with two worker processes.
 
 Truth: `rise` is by how much memory in use exceeded, at most, what was in use when each step began. PyTorch's profiler
 reports what its CPU allocator has given out, after each allocation; a build whose profiler does not is asked between
@@ -118,7 +118,7 @@ def batches():
         for at in range(STEPS):
             yield images[at * BATCH:(at + 1) * BATCH].clone(), labels[at * BATCH:(at + 1) * BATCH]
     else:
-        yield from DataLoader(TensorDataset(images, labels), batch_size=BATCH)
+        yield from DataLoader(TensorDataset(images, labels), batch_size=BATCH, num_workers=2 if PLANTED == "workers" else 0)
 
 
 kept, total, alive = [], 0, []

@@ -62,6 +62,18 @@ Json live_json(const RecordedStep& step) {
   return points;
 }
 
+// Times in which the operators of one phase follow each other.
+Json phases_json(const RecordedStep& step) {
+  Json phases = Json::array();
+  for (std::size_t i = 0; i < step.step.operators.size(); ++i) {
+    const char* phase = phase_key(step.step.operators[i].phase);
+    if (phases.empty() || phases.back()["phase"] != phase)
+      phases.push_back({{"phase", phase}, {"begin_s", step.begins_s[i]}, {"end_s", step.ends_s[i]}});
+    phases.back()["end_s"] = step.ends_s[i];
+  }
+  return phases;
+}
+
 Json growth_json(const Growth& growth) {
   Json json = {{"steps", growth.steps},
                {"bytes_per_step", growth.steps < 2 ? Json(nullptr) : Json(growth.bytes_per_step)},
@@ -95,9 +107,11 @@ Json memory_json(const std::vector<RecordedStep>& steps, const MemoryAnswer& ans
   json["steps"] = Json::array();
   for (const RecordedStep& step : steps) json["steps"].push_back(step_json(step));
   json["step"] = nullptr;
-  for (const char* key : {"peak_bytes", "floor_bytes", "peak_at", "floor_at", "peak_by_role", "growth"})
+  for (const char* key : {"peak_bytes", "floor_bytes", "peak_at", "peak_s", "floor_at", "peak_by_role",
+                          "growth", "large_blocks", "storages_known"})
     json[key] = nullptr;
-  json["alive_at_peak"] = json["held_longer"] = json["live"] = json["findings"] = Json::array();
+  for (const char* key : {"alive_at_peak", "held_longer", "live", "phases", "findings"})
+    json[key] = Json::array();
   if (answer.step == nullptr) return json;
   const RecordedStep& step = *answer.step;
   json["step"] = {{"process", step.process->pid}, {"number", step.step.number}};
@@ -113,6 +127,8 @@ Json memory_json(const std::vector<RecordedStep>& steps, const MemoryAnswer& ans
   json["growth"] = growth_json(answer.growth);
   json["large_blocks"] = {{"count", answer.large.count}, {"bytes", answer.large.bytes}};
   json["live"] = live_json(step);
+  json["peak_s"] = step.peak_s;
+  json["phases"] = phases_json(step);
   json["findings"] = memory_findings(answer);
   json["storages_known"] = step.process->no_steps.empty();
   return json;

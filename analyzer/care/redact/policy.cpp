@@ -52,6 +52,10 @@ constexpr Row kRows[] = {
     {"reopened", "path", Redaction::path},
     {"standing", "function", Redaction::keep},
     {"standing", "file", Redaction::path},
+    {"python_code", "name", Redaction::keep},
+    {"python_code", "file", Redaction::path},
+    {"tensor_form", "sizes", Redaction::keep},
+    {"no_steps", "reason", Redaction::keep},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "answers/memory/views.hpp"
 #include "answers/report/report.hpp"
 #include "answers/stacks/map_views.hpp"
 #include "lotus/version.hpp"
@@ -16,7 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostFunctions = 60;  // of an operation
+constexpr std::size_t kMostFunctions = 60;     // of an operation
+constexpr std::size_t kMostGroups = 40;        // of storages
+constexpr std::size_t kMostLivePoints = 3000;  // of a curve
 
 // JSON inside of a script element: no name in it can end the element or begin a comment.
 std::string inside_script(const Json& json) {
@@ -43,6 +46,20 @@ std::string inside_text(std::string_view text) {
       safe += c;
   }
   return safe;
+}
+
+// A curve with fewer points: of neighbours, the highest one.
+Json thinned(const Json& points) {
+  const std::size_t size = (points.size() + kMostLivePoints - 1) / kMostLivePoints;
+  if (size <= 1) return points;
+  Json kept = Json::array();
+  for (std::size_t from = 0; from < points.size(); from += size) {
+    std::size_t best = from;
+    for (std::size_t i = from; i < std::min(points.size(), from + size); ++i)
+      if (points[i][1] > points[best][1]) best = i;
+    kept.push_back(points[best]);
+  }
+  return kept;
 }
 
 std::string title_of(const Findings& findings) {
@@ -91,7 +108,8 @@ std::vector<Visitor*> Page::visitors(const Trace& trace) {
   op_times_.begin(trace);
   samples_.begin(trace);
   profile_ = std::make_unique<Profile>(trace);
-  return {&rows_, &op_times_, &samples_, profile_.get()};
+  step_collector_ = std::make_unique<memory::StepCollector>(trace, steps_);
+  return {&rows_, &op_times_, &samples_, profile_.get(), step_collector_.get()};
 }
 
 void Page::add(const Trace& trace, const Reading& reading) {
@@ -99,6 +117,21 @@ void Page::add(const Trace& trace, const Reading& reading) {
   flames_.add(trace, *profile_);
   runs_.push_back(run_facts(trace, reading));
   profile_.reset();
+  add_memory();
+}
+
+void Page::add_memory() {
+  step_collector_->finish();
+  step_collector_.reset();
+  const memory::MemoryAnswer answer = memory::answer_of(steps_, std::nullopt);
+  if (answer.step != nullptr) {
+    Json json = memory::memory_json(steps_, answer);
+    for (const char* key : {"alive_at_peak", "held_longer"})
+      if (json[key].size() > kMostGroups) json[key].erase(json[key].begin() + kMostGroups, json[key].end());
+    json["live"] = thinned(json["live"]);
+    memory_.push_back(std::move(json));
+  }
+  steps_.clear();
 }
 
 Json Page::native() {
@@ -121,6 +154,7 @@ void Page::write(Output& out, const Findings& findings) {
     if (name == "version") return out.write(version());
     if (name == "report") return out.write(inside_script(report_json(findings)));
     if (name == "native") return out.write(inside_script(native()));
+    if (name == "memory") return out.write(inside_script(memory_));
     if (name == "runs") return out.write(inside_script(runs_));
     if (name == "run-over-time") {
       Json json = rows_.json();

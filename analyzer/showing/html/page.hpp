@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "answers/memory/steps.hpp"
 #include "answers/report/findings.hpp"
 #include "answers/stacks/flame.hpp"
 #include "answers/stacks/function_map.hpp"
@@ -30,12 +31,16 @@ class Page {
 
  private:
   nlohmann::ordered_json native();
+  void add_memory();
 
   LaneTable lanes_;
   BatchRows rows_{lanes_};
   OpTimes op_times_{lanes_};
   SampleGallery samples_;
-  std::unique_ptr<Profile> profile_;  // of the current trace
+  std::unique_ptr<Profile> profile_;         // of the current trace
+  std::vector<memory::RecordedStep> steps_;  // of the current trace
+  std::unique_ptr<memory::StepCollector> step_collector_;
+  nlohmann::ordered_json memory_ = nlohmann::ordered_json::array();  // of traces with recorded steps
   MapBuilder map_;
   FlameBuilder flames_{FlameTime::cpu, false};
   nlohmann::ordered_json runs_ = nlohmann::ordered_json::array();

@@ -137,7 +137,7 @@ void Drawing::on_open_span(const Stream& stream, const OpenSpan& span, std::size
 }
 
 void Drawing::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
-  if (record.kind != Kind::queued && record.kind != Kind::received) return;
+  if (record.kind != Kind::queued && record.kind != Kind::received) return draw_memory(stream, record, ticks);
   const std::uint64_t outstanding = record.kind == Kind::queued
                                         ? field<Kind::queued, "outstanding">(record)
                                         : field<Kind::received, "outstanding">(record);
@@ -145,6 +145,24 @@ void Drawing::on_point(const Stream& stream, const Record& record, std::uint64_t
       "queue depth", "batches", lanes_.of(stream, Kind::next).pid,
       stream.process->loader_of(common_field<"iterator", Kind::queued, Kind::received>(record))};
   sink_.count(counter, trace_.clock.ns(ticks), outstanding);
+}
+
+// What PyTorch's CPU allocator has given out, in the steps whose operators are recorded.
+void Drawing::draw_memory(const Stream& stream, const Record& record, std::uint64_t ticks) {
+  if (coarse_) return;
+  std::uint64_t& live = live_[&stream];
+  if (record.kind == Kind::step)
+    live = field<Kind::step, "live">(record);
+  else if (record.kind == Kind::step_end)
+    live = field<Kind::step_end, "live">(record);
+  else if (record.kind == Kind::allocated)
+    live += field<Kind::allocated, "bytes">(record);
+  else if (record.kind == Kind::released)
+    live -= std::min(live, field<Kind::released, "bytes">(record));
+  else
+    return;
+  const DrawnCounter counter{"CPU memory of tensors", "bytes", lanes_.of(stream, Kind::next).pid, nullptr};
+  sink_.count(counter, trace_.clock.ns(ticks), live);
 }
 
 void Drawing::on_batch(const Batch& batch) {

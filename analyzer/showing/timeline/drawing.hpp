@@ -54,6 +54,7 @@ class Drawing : public Visitor {
   bool rename_fetch(const Span& span, Slice& slice);
   void describe(const BatchKey& key, std::uint64_t number);
   void describe(const Stream& stream, const OpenSpan& span);
+  void draw_memory(const Stream& stream, const Record& record, std::uint64_t ticks);
   void draw_fetch(const Batch& batch, std::uint64_t number);
   void draw_wait(const Batch& batch, std::uint64_t number);
   void draw_consumed(const Batch& batch, std::uint64_t number);
@@ -65,7 +66,8 @@ class Drawing : public Visitor {
   TimelineSink& sink_;
   std::uint64_t last_ticks_;
   std::unordered_map<const Stream*, DrawnThread> threads_;
-  const Stream* last_stream_ = nullptr;  // chunks come in runs of one stream
+  std::unordered_map<const Stream*, std::uint64_t> live_;  // bytes in use, in steps that are recorded
+  const Stream* last_stream_ = nullptr;                    // chunks come in runs of one stream
   const DrawnThread* last_thread_ = nullptr;
 };
 

@@ -106,7 +106,7 @@ void PerfettoTimeline::write_packets(PerfettoSlice named, const Slice& slice) {
 }
 
 void PerfettoTimeline::count(const DrawnCounter& counter, std::int64_t ns, std::uint64_t value) {
-  std::uint64_t& track = counters_[{counter.pid, counter.loader}];
+  std::uint64_t& track = counters_[{counter.pid, counter.name, counter.loader}];
   if (track == 0)
     track = file_.counter(process_track(counter.pid), of_loader(counter.name, counter.loader), counter.unit);
   begin_.clear();

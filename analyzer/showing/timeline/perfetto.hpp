@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -58,7 +59,7 @@ class PerfettoTimeline : public TimelineSink {
   std::vector<Thread> threads_;                       // by DrawnThread::index
   std::map<std::uint64_t, std::uint64_t> processes_;  // pid → track
   std::map<Lane, std::uint64_t> outcomes_;            // → track
-  std::map<std::pair<std::uint64_t, const Loader*>, std::uint64_t> counters_;
+  std::map<std::tuple<std::uint64_t, std::string_view, const Loader*>, std::uint64_t> counters_;
   std::vector<Interned> op_names_;  // by index
   PerfettoSlice span_;              // the current span: its name and place
   Annotations facts_;               // of the slices at work

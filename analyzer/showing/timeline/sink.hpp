@@ -36,7 +36,7 @@ struct Slice {
 struct DrawnCounter {
   const char *name, *unit;
   std::uint64_t pid = 0;
-  const Loader* loader = nullptr;  // nullptr: not known
+  const Loader* loader = nullptr;  // nullptr: not known, or it is of the whole process
 };
 
 // Slices are drawn in three steps: a call of begin_…(), the facts, and then draw…(), which may be called

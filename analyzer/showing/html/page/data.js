@@ -23,6 +23,7 @@ function columns(json, types) {
 const report = readJson('data-report');
 const runs = readJson('data-runs');
 const native = readJson('data-native');
+const memory = readJson('data-memory');
 /** A C++ function's name without what makes it long. */
 const readable = name => Object.hasOwn(native.readable, name) ? native.readable[name] : name;
 const opTimes = readJson('data-op-times');

@@ -1,6 +1,6 @@
 // Draws the page, section by section; then all charts.
 
-for (const draw of [drawVerdict, drawTime, drawOps, drawBatches, drawSamples, drawNative, drawRun]) draw();
+for (const draw of [drawVerdict, drawTime, drawOps, drawBatches, drawSamples, drawNative, drawMemory, drawRun]) draw();
 theme.start();
 redrawCharts();
 watchCharts();
