@@ -7,7 +7,7 @@ import pinning
 import program
 
 SIZES = {"paper": {"channels": 16, "pixels": 32, "blocks": 15},
-         "small": {"channels": 8, "pixels": 8, "blocks": 15}}
+         "small": {"channels": 16, "pixels": 16, "blocks": 15}}
 PINNED = True
 CLASSES = 10
 

@@ -6,7 +6,7 @@ import program
 import trees
 
 SIZES = {"paper": {"hidden": 512, "nodes": 65},
-         "small": {"hidden": 32, "nodes": 65}}
+         "small": {"hidden": 64, "nodes": 65}}
 BATCHES = (1,)
 
 
