@@ -106,10 +106,9 @@ def figure_17(rows, sweeps):
         plot.plot(shares, [row["t_trace_cpu_ms"] for row in gated], color=LOOKS["trace"], marker="o", markersize=4, label="trace")
         plot.plot(shares, [row["t_cf_cpu_ms"] for row in gated], color=LOOKS["control flow"], marker="o", markersize=4,
                   label="control flow")
-        if sweep["break_even_percent"] is not None:
-            plot.axvline(sweep["break_even_percent"], color=style.WARNING, linewidth=1)
-            plot.annotate(f"{sweep['break_even_percent']:.0f} %", (sweep["break_even_percent"], 0), (-4, 4), color=style.WARNING,
-                          textcoords="offset points", ha="right", fontsize=8)
+        plot.axvline(sweep["break_even_percent"], color=style.WARNING, linewidth=1)
+        plot.annotate(f"{sweep['break_even_percent']:.0f} %", (sweep["break_even_percent"], 0), (-4, 4), color=style.WARNING,
+                      textcoords="offset points", ha="right", fontsize=8)
         plot.set_title(heading(plain), fontsize=9)
         plot.set_ylim(bottom=0)
         plot.set_xlabel("blocks executed in %")

@@ -39,34 +39,25 @@ def row_of(workload, batch, case):
 
 
 def crossing(points, flat):
-    """The share up to which skipping pays: where the line through `points`, (share, time) by share, last rises above `flat`.
-
-    Returns (share, "below"); (None, "always") or (None, "never") where it does not cross.
-    """
+    """The share in percent up to which skipping pays: where the line through `points`, (share, time) by share, last rises above
+    `flat`. 100 where it ends below, 0 where it is always above."""
     if points[-1][1] <= flat:
-        return None, "always"
+        return 100.0
     for (share, time), (next_share, next_time) in reversed(list(zip(points, points[1:]))):
         if time <= flat < next_time:
-            return share + (next_share - share) * (flat - time) / (next_time - time), "below"
-    return None, "never"
+            return share + (next_share - share) * (flat - time) / (next_time - time)
+    return 0.0
 
 
 def sweep_of(workload, batch, cases, clock):
-    """Figure 17 of one workload: when skipping pays, from the medians, with the interval of the rounds' own crossings.
-
-    `clock`: "seconds" or "cpu_seconds". A round without a crossing counts as one at 0 or 100 %.
-    """
+    """Figure 17 of one workload: up to which executed share skipping pays, the median of the rounds' own crossings with its
+    interval. `clock`: "seconds" or "cpu_seconds"."""
     gated, plain = [case for case in cases if "executed_percent" in case], cases[-1]
-
-    def at(middle):
-        points = [(case["executed_percent"], middle(case["control_flow"][clock])) for case in gated]
-        return crossing(points, middle(plain["control_flow"][clock]))
-
-    share, pays = at(statistics.median)
-    rounds = [at(lambda values, number=number: values[number]) for number in range(len(plain["control_flow"][clock]))]
-    ends = {"always": 100.0, "never": 0.0}
-    low, high, _ = experiments.median_interval([ends.get(word, value) for value, word in rounds])
-    return {"workload": workload, "batch": batch, "clock": clock, "skipping_pays": pays, "break_even_percent": share,
+    shares = [case["executed_percent"] for case in gated]
+    times = zip(*(case["control_flow"][clock] for case in gated))
+    crossings = [crossing(list(zip(shares, of_round)), flat) for of_round, flat in zip(times, plain["control_flow"][clock])]
+    low, high, _ = experiments.median_interval(crossings)
+    return {"workload": workload, "batch": batch, "clock": clock, "break_even_percent": statistics.median(crossings),
             "break_even_low": low, "break_even_high": high}
 
 

@@ -9,8 +9,8 @@ NOT_THEIRS = ("Ours are of one thread of a CPU, in eager PyTorch and traced by t
               "costs more: compare which workload loses how much, not milliseconds.")
 METHOD = ("T_cf: a call of the model as it is written. T_trace: of its twin, torch.jit.trace of the same model and input, which has "
           "no control flow; its outputs are compared with the model's. O = 1 - T_trace / T_cf, increase = T_cf / T_trace - 1. Both are "
-          "timed in turns: times are medians of the rounds, O is the median of the rounds' own, with its interval of 95 %. Other "
-          "programs on the machine change a thread's CPU time less than the clock's time, so figures are of CPU time.")
+          "timed in turns: times are medians of the rounds, O and the break-even are medians of the rounds' own, with their intervals "
+          "of 95 %. Other programs on the machine change a thread's CPU time less than the clock's time, so figures are of CPU time.")
 EXECUTED = "Shares are 0, 25, 50, 75 and 100 %, of BlockDrop's 15 gated blocks the nearest number that there is."
 
 
@@ -51,8 +51,6 @@ def said(sweep):
     """What a sweep found, in words."""
     name = f"{published.WORKLOADS[sweep['workload']][0]}, batch {sweep['batch']}"
     by = "by the clock" if sweep["clock"] == "seconds" else "of CPU time"
-    if sweep["skipping_pays"] != "below":
-        return f"{name}: skipping {sweep['skipping_pays']} pays, {by}"
     return (f"{name}: skipping pays up to {sweep['break_even_percent']:.0f} % of the blocks executed "
             f"[{sweep['break_even_low']:.0f}, {sweep['break_even_high']:.0f}], {by}")
 

@@ -151,3 +151,59 @@ def test_skipping_nothing_computes_what_the_network_without_gates_does(plain, wo
     assert without["output"] == gated["output"][:1]
     assert without["region"] == "ResNet.forward"
     assert counts(without)["loops"] == {"ResNet.forward": [(1, blocks)]} and counts(without)["extractions"] == []
+
+
+JUMPS = """
+class Model:
+    def __init__(self):
+        self.parts = [part for part in range(3)]
+
+    def fall(self, n):
+        if n:
+            return self.fall(n - 1)
+        return 0
+
+    def forward(self, x):
+        n = 0
+        for part in self.parts:
+            if part == 1:
+                continue
+            elif part == 2:
+                n += x.item()
+        else:
+            n += 1
+        while n < 5:
+            n += 1
+            if n == 4:
+                break
+        return self.fall(3)
+"""
+COUNT = """
+import counting, json, sys, torch
+names, counters = counting.copy_of(sys.argv[1])
+model = names["Model"]()
+counters.clear()
+with counters.watched():
+    model.forward(torch.tensor(1))
+torch.tensor(1).item()
+print(json.dumps({"truth": counters.told(), "name": names["Model"].forward.__qualname__}))
+"""
+
+
+def counting(tmp_path, source):
+    (tmp_path / "jumps.py").write_text(source)
+    return harness.run([harness.PYTHON, "-c", COUNT, tmp_path / "jumps.py"], cwd=PLACE)
+
+
+def test_counting_follows_jumps(tmp_path):
+    result = told(counting(tmp_path, JUMPS))
+    assert counts(result) == {
+        "loops": {"Model.forward": [(1, 3), (1, 2)]},
+        "branches": {"Model.fall": [(3, 1)], "Model.forward": [(1, 2), (1, 1), (1, 1)]},
+        "functions": {"Model.fall": [(4, 4)], "Model.forward": [(1, 1)]}, "extractions": [("item", 1)]}
+    assert result["name"] == "counted.<locals>.Model.forward"
+
+
+def test_counting_refuses_what_it_cannot_count(tmp_path):
+    outcome = counting(tmp_path, JUMPS.replace("n += x.item()", "n += 1 if n else 2"))
+    assert outcome.code == 1 and b"line 17: control flow inside an expression" in outcome.stderr

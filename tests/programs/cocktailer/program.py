@@ -3,9 +3,9 @@
     python lstm.py [--size small] [--batch 1] [--seed 0] [--calls 3] [--twin]
     python blockdrop.py [--rate 50] [--no-skip] …
 
-`truth` is of one call of the model's forward, counted in a copy of the program (counting.py). Lines are those of the
-workload's file. `region_calls`: how often the program then calls that forward, whose qualified name is `region`. `output`:
-hashes of the tensors that it returned; all calls must return the same, a twin nearly the same.
+`truth` is of one call of the model's forward, counted in a copy of the program (counting.py). A branch is taken when its test
+is true. Lines are those of the workload's file. `region` is that forward's qualified name, `region_calls` how often the
+program then calls it. `output`: hashes of the tensors that it returned; all calls must return the same, a twin nearly the same.
 
 A workload's module has SIZES, {size: parameters of make}, and make(options, **parameters), which returns the model and
 its inputs; BATCHES, if not each batch size will do; PINNED, if it has branches whose outcome `--rate` decides.
