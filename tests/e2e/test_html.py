@@ -394,3 +394,33 @@ class TestFile:
         assert "default-src 'none'" in text
         assert not re.search(r"<(script|link|img|iframe)[^>]*(src|href)=[\"']?(https?:)?//", text)
         assert "Redistribution and use" in text  # the library's licence
+
+
+class TestMemory:
+    @pytest.fixture(scope="class")
+    def told(self, tmp_path_factory, tracers):
+        directory = tmp_path_factory.mktemp("memory")
+        tracers.append(harness.Tracer(directory))
+        _, trace = tracers[-1].trace(harness.program("memory_steps", "cnn", "Adam", "list"), LOTUS_STEPS="all")
+        page = page_of(trace.path, directory)
+        return page, json.loads(harness.run([harness.ANALYZE, "memory", "--json", trace.path]).stdout)
+
+    def test_section_shows_what_memory_says(self, chromium, told):
+        page, memory = told
+        chromium.look(1280, 800)
+        chromium.open(page)
+        assert chromium.problems() == []
+        text = chromium.ask("document.getElementById('memory').innerText")
+        assert all(finding in text for finding in memory["findings"]) and memory["findings"]
+        assert f"in step {memory['step']['number']} of process" in text and memory["peak_at"]["op"] in text
+        rows = chromium.ask("[...document.querySelectorAll('#memory table')].map(t => t.tBodies[0].rows.length)")
+        roles = sum(size > 0 for size in memory["peak_by_role"].values())
+        assert rows[:3] == [roles, min(40, len(memory["alive_at_peak"])), len(memory["growth"]["left_behind"])]
+        assert chromium.ask("document.querySelectorAll('#memory svg path:not(.domain)').length") >= 2
+        phases = chromium.ask("document.querySelectorAll('#memory svg g > rect').length")
+        assert phases == len(memory["phases"]) >= 3
+
+    def test_no_step(self, chromium, real):
+        """The program computes nothing in training."""
+        chromium.open(real.page)
+        assert "No step of training was recorded" in texts_of(chromium, "#memory .missing")[0]

@@ -45,6 +45,9 @@ struct LivePoint {
   std::uint64_t bytes = 0;  // in use from then on
 };
 
+// What recording an operator with its storages takes, in ns; see bench/steps.
+inline constexpr double kRecordedOperatorNs = 2000;
+
 struct RecordedStep {
   const Process* process = nullptr;
   Step step;

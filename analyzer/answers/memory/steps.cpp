@@ -51,14 +51,17 @@ void StepCollector::end(Open& open, const Record& record, std::uint64_t ticks) {
     open.survivors = open.builder->survivors();
     open.survived = open.number;
   }
-  steps_.push_back(std::move(made));
+  keep(std::move(made));
   open.builder.reset();
 }
 
-void StepCollector::cut_off(Open& open) {
-  RecordedStep made = open.builder->finish(open.last, std::nullopt, open.lost);
-  // After a run's last batch there is a step in which nothing happens.
+// A step without operators trains nothing: the program sleeps, or it comes after the last batch.
+void StepCollector::keep(RecordedStep made) {
   if (!made.step.operators.empty()) steps_.push_back(std::move(made));
+}
+
+void StepCollector::cut_off(Open& open) {
+  keep(open.builder->finish(open.last, std::nullopt, open.lost));
   open.builder.reset();
 }
 

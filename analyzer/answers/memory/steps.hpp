@@ -34,6 +34,7 @@ class StepCollector : public Visitor {
   void begin(const Stream& stream, Open& open, const Record& record, std::uint64_t ticks);
   void end(Open& open, const Record& record, std::uint64_t ticks);
   void cut_off(Open& open);
+  void keep(RecordedStep made);
   void add(const Stream& stream, Open& open, const Record& record, std::uint64_t ticks);
 
   const Trace& trace_;

@@ -1,4 +1,5 @@
 #include "answers/report/collector.hpp"
+#include "answers/memory/recorded_step.hpp"
 
 #include <algorithm>
 
@@ -284,6 +285,7 @@ void FindingsCollector::on_point(const Stream& stream, const Record& record, std
   recorder_.on_point(stream, record, ticks);
   facts_.on_point(stream, record);
   note_activity(ticks);
+  if (record.kind == Kind::torch_op) findings_.quality.own_cost += memory::kRecordedOperatorNs;
   if (record.kind != Kind::received) return;
   const std::uint64_t outstanding = field<Kind::received, "outstanding">(record);
   if (outstanding == kUnknown) return;  // imported ones may not say it

@@ -1,0 +1,201 @@
+// Steps of training: which storages live when, what memory is in use, what grows; expected values by hand.
+#include <doctest/doctest.h>
+
+#include "answers/memory/answer.hpp"
+#include "answers/memory/steps.hpp"
+#include "answers/memory/views.hpp"
+#include "made_trace.hpp"
+
+using namespace lotus;
+using namespace lotus::analyzer;
+using namespace lotus::analyzer::test;
+using doctest::Approx;
+
+namespace {
+
+constexpr std::uint64_t kForward = 0, kBackward = 1, kOptimizer = 2;
+constexpr std::uint64_t kLinear = 1, kBack = 2, kUpdate = 3;  // hooks
+
+void define_all(MadeTrace& made) {
+  made.define<Kind::hook>(1, at(0), kLinear, std::string("aten::linear"), std::string("libtorch_cpu.so"));
+  made.define<Kind::hook>(1, at(0), kBack, std::string("aten::mm"), std::string("libtorch_cpu.so"));
+  made.define<Kind::hook>(1, at(0), kUpdate, std::string("aten::add_"), std::string("libtorch_cpu.so"));
+  made.define<Kind::python_code>(1, at(0), std::uint64_t{1}, std::string("train"),
+                                 std::string("/home/me/train.py"), std::uint64_t{10});
+  made.define<Kind::place>(1, at(0), std::uint64_t{1}, std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{12},
+                           std::uint64_t{30});
+}
+
+std::uint64_t ticks_of(double ms) { return at(ms) - at(0); }
+
+// A step of 10 ms. Parameters at 1000 (100 bytes) and memory that nothing uses (50 bytes) are there before.
+//  1 ms: linear reads parameters and makes 2000 (40 bytes), with a workspace of 8 bytes at 9000
+//  4 ms: mm reads 2000, makes the gradient 3000 (100 bytes)
+//  6 ms: 2000 is released
+//  8 ms: add_ changes the parameters by the gradient; then the gradient is released
+void step(ThreadWriter& thread, std::uint64_t number, double from, bool keeps) {
+  const std::uint64_t live = 150 + (keeps ? 16 * number : 0);
+  thread.record<Kind::step>(at(from), number, live, std::uint64_t{0}, std::uint64_t{0});
+  const auto operand = [&](double ms, std::uint64_t use, std::uint64_t data, std::uint64_t bytes) {
+    thread.record<Kind::operand>(at(from + ms), use, data, bytes, std::uint64_t{0}, std::uint64_t{0});
+  };
+  const auto torch_op = [&](double ms, std::uint64_t hook, double took, std::uint64_t phase) {
+    thread.record<Kind::torch_op>(at(from + ms), hook, std::uint64_t{1}, ticks_of(took), phase,
+                                  std::uint64_t{0});
+  };
+  operand(1, 0, 1000, 100);
+  thread.record<Kind::allocated>(at(from + 1.2), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{0});
+  thread.record<Kind::allocated>(at(from + 1.3), std::uint64_t{9000}, std::uint64_t{8}, std::uint64_t{0});
+  thread.record<Kind::released>(at(from + 1.8), std::uint64_t{9000}, std::uint64_t{8});
+  operand(2, 1, 2000, 40);
+  torch_op(2, kLinear, 1, kForward);
+  if (keeps) thread.record<Kind::allocated>(at(from + 3), 5000 + number, std::uint64_t{16}, std::uint64_t{1});
+  operand(4, 0, 2000, 40);
+  thread.record<Kind::allocated>(at(from + 4.5), std::uint64_t{3000}, std::uint64_t{100}, std::uint64_t{0});
+  operand(5, 1, 3000, 100);
+  torch_op(5, kBack, 1, kBackward);
+  thread.record<Kind::released>(at(from + 6), std::uint64_t{2000}, std::uint64_t{40});
+  operand(8, 0, 1000, 100);
+  operand(8, 2, 3000, 100);
+  operand(8.5, 1, 1000, 100);
+  torch_op(8.5, kUpdate, 0.5, kOptimizer);
+  thread.record<Kind::released>(at(from + 9), std::uint64_t{3000}, std::uint64_t{100});
+  thread.record<Kind::step_end>(at(from + 10), number, live + (keeps ? 16 : 0), std::uint64_t{0},
+                                std::uint64_t{0}, std::uint64_t{0});
+}
+
+struct Told {
+  TemporaryFile file;
+  Trace trace;
+  std::vector<memory::RecordedStep> steps;
+
+  explicit Told(MadeTrace& made) : file((made.close(), made.bytes)), trace(file.path()) {
+    memory::StepCollector collector(trace, steps);
+    show(trace, collector);
+    collector.finish();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("memory: storages live from the operator that makes them until they are released") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  step(thread, 0, 10, false);
+  thread.flush();
+  Told told(made);
+  REQUIRE(told.steps.size() == 1);
+  const memory::RecordedStep& recorded = told.steps[0];
+  CHECK(recorded.is_whole());
+  CHECK(recorded.trains());
+  CHECK(recorded.seconds == Approx(0.010));
+  const memory::Step& step = recorded.step;
+  REQUIRE(step.operators.size() == 3);
+  CHECK(step.operators[0].workspace == 8);
+  CHECK(step.operators[1].phase == memory::Phase::backward);
+  REQUIRE(step.storages.size() == 3);  // the workspace is none
+  const memory::Storage &parameters = step.storages[0], &activation = step.storages[1],
+                        &gradient = step.storages[2];
+  CHECK(parameters.older);
+  CHECK(parameters.survives);
+  CHECK(parameters.uses == std::vector<std::size_t>{0, 2});
+  CHECK(activation.born == 0);
+  CHECK(activation.released == 2);  // between the second and the third operator
+  CHECK(gradient.born == 1);
+  CHECK(gradient.released == 3);
+  CHECK(recorded.lives[0].role == memory::Role::parameter);
+  CHECK(recorded.lives[1].role == memory::Role::activation);
+  CHECK(recorded.lives[2].role == memory::Role::gradient);
+  // In place: the parameters are read and written.
+  CHECK(step.operators[2].operands[0].read);
+  CHECK(step.operators[2].operands[0].written);
+  CHECK_FALSE(step.operators[2].operands[1].written);
+}
+
+TEST_CASE("memory: the peak, what is alive at it, and the floor") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  step(thread, 0, 10, false);
+  thread.flush();
+  Told told(made);
+  const memory::MemoryAnswer answer = memory::answer_of(told.steps, std::nullopt);
+  REQUIRE(answer.step != nullptr);
+  CHECK(answer.step->peak_bytes == 150 + 40 + 100);
+  CHECK(answer.step->peak_operator == 1);
+  CHECK(answer.untouched == 50);
+  CHECK(answer.by_role.at(memory::Role::parameter) == 100);
+  CHECK(answer.by_role.at(memory::Role::activation) == 40);
+  CHECK(answer.by_role.at(memory::Role::gradient) == 100);
+  CHECK(answer.workspace_at_peak == 0);
+  CHECK(answer.floor.bytes == 200);
+  CHECK(answer.floor.at == 2);
+  REQUIRE(answer.alive_at_peak.size() == 3);
+  for (const memory::Group& group : answer.alive_at_peak)
+    if (group.role == memory::Role::activation) CHECK(memory::source_text(group.source) == "train.py:12");
+}
+
+TEST_CASE("memory: what each step leaves behind grows") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  for (std::uint64_t number = 0; number < 4; ++number)
+    step(thread, number, 10 + 10 * static_cast<double>(number), true);
+  thread.flush();
+  Told told(made);
+  const memory::MemoryAnswer answer = memory::answer_of(told.steps, std::nullopt);
+  CHECK(answer.growth.steps == 2);  // the first one does not count, the last one has none behind it
+  CHECK(answer.growth.bytes_per_step == 16);
+  REQUIRE(answer.growth.groups.size() == 1);
+  CHECK(answer.growth.groups[0].source.line == 12);
+  CHECK_FALSE(answer.growth.keeps_graphs);
+  // What an earlier step left is known there, and untouched.
+  CHECK(told.steps[3].live_before == 150 + 48);
+}
+
+TEST_CASE("memory: one step more than the first tells nothing of growth") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  step(thread, 0, 10, true);
+  step(thread, 1, 20, true);
+  thread.flush();
+  Told told(made);
+  CHECK(memory::answer_of(told.steps, std::nullopt).growth.steps == 0);
+}
+
+TEST_CASE("memory: a step that was cut off is told as such, one without operators not at all") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  thread.record<Kind::step>(at(5), std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0});
+  thread.record<Kind::step_end>(at(9), std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0},
+                                std::uint64_t{0});
+  thread.record<Kind::step>(at(10), std::uint64_t{1}, std::uint64_t{10}, std::uint64_t{0}, std::uint64_t{0});
+  thread.record<Kind::allocated>(at(11), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{1});
+  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0});
+  thread.flush();
+  Told told(made);
+  REQUIRE(told.steps.size() == 1);
+  CHECK_FALSE(told.steps[0].ended);
+  CHECK(told.steps[0].peak_bytes == 50);
+}
+
+TEST_CASE("memory: a step in which records are lost is not whole") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  thread.record<Kind::step>(at(10), std::uint64_t{1}, std::uint64_t{10}, std::uint64_t{0}, std::uint64_t{0});
+  thread.flush();
+  thread.record<Kind::allocated>(at(11), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{1});
+  thread.drop();
+  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0});
+  thread.record<Kind::step_end>(at(13), std::uint64_t{1}, std::uint64_t{10}, std::uint64_t{0},
+                                std::uint64_t{0}, std::uint64_t{0});
+  thread.flush();
+  Told told(made);
+  REQUIRE(told.steps.size() == 1);
+  CHECK(told.steps[0].incomplete);
+  CHECK_FALSE(told.steps[0].is_whole());
+}
