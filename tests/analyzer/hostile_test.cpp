@@ -56,12 +56,17 @@ void survives(const std::string& name, const Bytes& bytes) {
   CHECK(bytes.size() < 8u << 20);  // a small file has to suffice for the attack
   const TemporaryFile file(bytes);
   const std::string out = file.path() + ".out";
-  const std::vector<std::vector<std::string>> commands{
-      {"info", "--json"},      {"report", "--json"},
-      {"batches", "--json"},   {"dump"},
-      {"timeline", "-o", "-"}, {"timeline", "--format", "perfetto", "-o", "-"},
-      {"map", "--json"},       {"flame"},
-      {"recover", "-o", out},  {"redact", "-o", "-", "--key", LOTUS_ANALYZE_KEY}};
+  const std::vector<std::vector<std::string>> commands{{"info", "--json"},
+                                                       {"report", "--json"},
+                                                       {"batches", "--json"},
+                                                       {"dump"},
+                                                       {"timeline", "-o", "-"},
+                                                       {"timeline", "--format", "perfetto", "-o", "-"},
+                                                       {"map", "--json"},
+                                                       {"flame"},
+                                                       {"memory", "--json"},
+                                                       {"recover", "-o", out},
+                                                       {"redact", "-o", "-", "--key", LOTUS_ANALYZE_KEY}};
   for (std::vector<std::string> command : commands) {
     command.push_back(file.path());
     CAPTURE(command.front());
@@ -310,4 +315,17 @@ TEST_CASE("frames inside of frames: a copy is about as large as the trace") {
     CHECK(std::filesystem::file_size(out) < 4 * made.bytes.size());
   }
   unlink(out.c_str());
+}
+
+TEST_CASE("a step with one operator of countless operands, and more memory than there is") {
+  MadeTrace step;
+  frame_of(step, head_of(FrameType::chunk, 1), 20 * kMany, [](Bytes& body, std::uint64_t i) {
+    if (i == 0) add<Kind::step>(body, 1, ~0ull, ~0ull, ~0ull);
+    add<Kind::operand>(body, i % 7, i, ~0ull, i, ~0ull);
+    add<Kind::allocated>(body, i, ~0ull - i, ~0ull);
+    if (i % 3 == 0) add<Kind::released>(body, i / 2, ~0ull);
+    if (i == 10 * kMany) add<Kind::torch_op>(body, 1, ~0ull, ~0ull, 9, ~0ull);
+    if (i == 19 * kMany) add<Kind::step_end>(body, 1, ~0ull, 0, 0, 0);
+  });
+  survives("step", step.bytes);
 }

@@ -92,15 +92,15 @@ void StepBuilder::add_operands(Operator& made) {
   // something back give that; those of lists (_foreach_add_) give nothing.
   const bool changes_first = !any_result && made.name.ends_with('_');
   for (const Pending& pending : pending_) {
-    const auto known = std::find_if(made.operands.begin(), made.operands.end(),
-                                    [&](const Operand& other) { return other.storage == pending.block; });
-    Operand& operand = known != made.operands.end() ? *known : made.operands.emplace_back();
-    operand.storage = pending.block;
+    Block& block = blocks_[pending.block];
+    if (block.uses.empty() || block.uses.back() != made_.step.operators.size()) {
+      block.uses.push_back(made_.step.operators.size());
+      block.operand = made.operands.size();
+      made.operands.emplace_back().storage = pending.block;
+    }
+    Operand& operand = made.operands[block.operand];
     operand.read = operand.read || !pending.result;
     operand.written = operand.written || pending.result || (changes_first && pending.argument == 0);
-    std::vector<std::size_t>& uses = blocks_[pending.block].uses;
-    if (uses.empty() || uses.back() != made_.step.operators.size())
-      uses.push_back(made_.step.operators.size());
   }
   pending_.clear();
 }
@@ -156,22 +156,22 @@ void StepBuilder::find_workspaces() {
   struct Change {
     std::size_t at;
     double seconds;
-    std::int64_t bytes;
+    std::uint64_t bytes;  // of what is less, too: modulo 2^64
   };
   std::vector<Change> changes;
   for (const Temporary& one : made_.temporaries) {
-    changes.push_back({one.operator_index, one.born_s, static_cast<std::int64_t>(one.bytes)});
-    changes.push_back({one.operator_index, one.released_s, -static_cast<std::int64_t>(one.bytes)});
+    changes.push_back({one.operator_index, one.born_s, one.bytes});
+    changes.push_back({one.operator_index, one.released_s, 0 - one.bytes});
   }
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
     return std::pair(a.at, a.seconds) < std::pair(b.at, b.seconds);
   });
-  std::int64_t now = 0;
+  std::uint64_t now = 0;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (i == 0 || changes[i].at != changes[i - 1].at) now = 0;
     now += changes[i].bytes;
     std::uint64_t& workspace = made_.step.operators[changes[i].at].workspace;
-    workspace = std::max(workspace, static_cast<std::uint64_t>(std::max<std::int64_t>(0, now)));
+    if (now >> 63 == 0) workspace = std::max(workspace, now);
   }
 }
 
@@ -213,16 +213,15 @@ void StepBuilder::find_roles() {
 
 // How much was in use when, by what was given out and taken back.
 void StepBuilder::draw_live(std::uint64_t ticks) {
-  std::vector<std::pair<std::uint64_t, std::int64_t>> changes;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> changes;  // of what is less, too: modulo 2^64
   for (const Block& block : blocks_) {
-    if (!block.older) changes.emplace_back(block.born, static_cast<std::int64_t>(block.bytes));
-    if (block.released != kNever)
-      changes.emplace_back(block.released, -static_cast<std::int64_t>(block.bytes));
+    if (!block.older) changes.emplace_back(block.born, block.bytes);
+    if (block.released != kNever) changes.emplace_back(block.released, 0 - block.bytes);
   }
   std::stable_sort(changes.begin(), changes.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  auto now = static_cast<std::int64_t>(made_.live_before);
-  const auto in_use = [&] { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, now)); };
+  std::uint64_t now = made_.live_before;
+  const auto in_use = [&] { return now >> 63 != 0 ? 0 : now; };  // less than nothing: records are missing
   made_.live.push_back({0, in_use()});
   made_.peak_bytes = in_use();
   for (const auto& [at, bytes] : changes) {

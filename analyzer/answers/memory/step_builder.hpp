@@ -52,6 +52,7 @@ class StepBuilder {
     std::string made_by, form;
     Role earlier = Role::older;  // older: what it was in the step that made it, if that is known
     std::vector<std::size_t> uses;
+    std::size_t operand = 0;  // its place among the operands of the operator that used it last
     std::size_t storage = RecordedStep::kNone;  // its number among the step's; none: it is a workspace
   };
   struct Pending {
