@@ -369,7 +369,7 @@ class TestPoor:
         chromium.open(page_of(path, tmp_path))
         assert chromium.problems() == []
         assert "No event is in the part of the trace that is here" in texts_of(chromium, "#verdict h1")[0]
-        for section in SECTIONS[1:]:
+        for section in (*SECTIONS[1:], "memory"):
             assert chromium.ask(f"document.querySelectorAll('#{section} .missing').length") > 0, section
 
 
@@ -419,8 +419,3 @@ class TestMemory:
         assert chromium.ask("document.querySelectorAll('#memory svg path:not(.domain)').length") >= 2
         phases = chromium.ask("document.querySelectorAll('#memory svg g > rect').length")
         assert phases == len(memory["phases"]) >= 3
-
-    def test_no_step(self, chromium, real):
-        """The program computes nothing in training."""
-        chromium.open(real.page)
-        assert "No step of training was recorded" in texts_of(chromium, "#memory .missing")[0]
