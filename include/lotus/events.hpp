@@ -121,8 +121,8 @@ enum class Shape : std::uint8_t {
      `step_end` is of that step; a step without an end was cut off. */                              \
   ROW(step,          58, point, "number:u live:u:bytes faults:u system:u:ns")  /* begins; number: of the process's steps, \
                                                        from 0; live: what PyTorch's CPU allocator had given \
-                                                       out by then; faults, system: page faults of the thread \
-                                                       so far, and its CPU time in the kernel */    \
+                                                       out by then, 2^64 - 1 not known; faults, system: page \
+                                                       faults of the thread so far, its CPU time in the kernel */ \
   ROW(step_end,      59, point, "number:u live:u:bytes faults:u system:u:ns incomplete:u")  /* incomplete 1: it had too \
                                                        many records, and its later ones are missing */ \
   ROW(torch_op,      60, point, "hook:u place:u ticks:u:ticks phase:u nested:u")  /* an operator of PyTorch that no other \

@@ -17,12 +17,16 @@ AnyFunction find_real(AnyFunction& real, Hooked function, const Caller& from) {
   if (found != nullptr) [[likely]]
     return found;
   found = reinterpret_cast<AnyFunction>(bind_for_caller(from.address, kHookRows[function].name, from.ours));
+  const Loaded library = found != nullptr ? find_loaded(reinterpret_cast<const void*>(found)) : Loaded{};
+  if (library && imports_symbol(library, "posix_memalign")) live_bytes_known = true;
   __atomic_store_n(&real, found, __ATOMIC_RELEASE);
   return found;
 }
 
 // What the allocator in use says: of glibc, or of one that is preloaded in its place.
-std::uint64_t usable(Word address) { return malloc_usable_size(reinterpret_cast<void*>(address)); }
+std::uint64_t usable(Word address) {
+  return live_bytes_known ? malloc_usable_size(reinterpret_cast<void*>(address)) : 0;
+}
 
 struct allocates {
   template <Hooked F>

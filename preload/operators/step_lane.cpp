@@ -70,7 +70,9 @@ ThreadUse thread_use() {
               static_cast<std::uint64_t>(use.ru_stime.tv_usec) * 1000u};
 }
 
-std::uint64_t live_bytes() { return __atomic_load_n(&live_tensor_bytes, __ATOMIC_RELAXED); }
+std::uint64_t live_bytes() {
+  return live_bytes_known ? __atomic_load_n(&live_tensor_bytes, __ATOMIC_RELAXED) : UINT64_MAX;
+}
 
 Thread* recording_thread() {
   if (!step_lane.recording || step_lane.generation != process.generation || lane.full) return nullptr;

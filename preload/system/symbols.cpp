@@ -63,4 +63,15 @@ Symbol find_symbol(const Loaded& object, const char* name) {
   }
 }
 
+// What is not defined stands before what the hash table holds.
+bool imports_symbol(const Loaded& object, std::string_view name) {
+  const auto* header = table_of<HashTable>(*object.map, DT_GNU_HASH);
+  const auto* symbols = table_of<Elf64_Sym>(*object.map, DT_SYMTAB);
+  const auto* strings = table_of<char>(*object.map, DT_STRTAB);
+  if (header == nullptr || symbols == nullptr || strings == nullptr) return false;
+  for (std::uint32_t i = 1; i < header->first; ++i)
+    if (symbols[i].st_shndx == SHN_UNDEF && name == strings + symbols[i].st_name) return true;
+  return false;
+}
+
 }  // namespace lotus

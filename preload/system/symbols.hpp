@@ -38,4 +38,7 @@ struct Symbol {
 // Looks in the object itself, not in what it depends on. Empty: it does not define this function.
 Symbol find_symbol(const Loaded& object, const char* name);
 
+// Whether the object calls a function of this name that other objects define.
+bool imports_symbol(const Loaded& object, std::string_view name);
+
 }  // namespace lotus

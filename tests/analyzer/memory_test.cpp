@@ -33,8 +33,8 @@ std::uint64_t ticks_of(double ms) { return at(ms) - at(0); }
 //  4 ms: mm reads 2000, makes the gradient 3000 (100 bytes)
 //  6 ms: 2000 is released
 //  8 ms: add_ changes the parameters by the gradient; then the gradient is released
-void step(ThreadWriter& thread, std::uint64_t number, double from, bool keeps) {
-  const std::uint64_t live = 150 + (keeps ? 16 * number : 0);
+void step(ThreadWriter& thread, std::uint64_t number, double from, bool keeps, bool known = true) {
+  const std::uint64_t live = known ? 150 + (keeps ? 16 * number : 0) : ~std::uint64_t{0};
   thread.record<Kind::step>(at(from), number, live, std::uint64_t{0}, std::uint64_t{0});
   const auto operand = [&](double ms, std::uint64_t use, std::uint64_t data, std::uint64_t bytes) {
     thread.record<Kind::operand>(at(from + ms), use, data, bytes, std::uint64_t{0}, std::uint64_t{0});
@@ -198,4 +198,17 @@ TEST_CASE("memory: a step in which records are lost is not whole") {
   REQUIRE(told.steps.size() == 1);
   CHECK(told.steps[0].incomplete);
   CHECK_FALSE(told.steps[0].is_whole());
+}
+
+TEST_CASE("memory: where the level before a step is not known, the peak is that of what the step uses") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  step(thread, 1, 10, false, false);
+  thread.flush();
+  Told told(made);
+  REQUIRE(told.steps.size() == 1);
+  CHECK_FALSE(told.steps[0].live_known);
+  CHECK(told.steps[0].peak_bytes == 100 + 40 + 100);
+  CHECK(memory::answer_of(told.steps, std::nullopt).untouched == 0);
 }

@@ -162,7 +162,7 @@ std::vector<Group> common_groups(const std::vector<Groups>& all) {
 
 void look_at_levels(Growth& growth, const std::vector<RecordedStep>& steps, const Process* process) {
   for (const RecordedStep& step : steps) {
-    if (step.process != process || step.step.number == 0) continue;
+    if (step.process != process || step.step.number == 0 || !step.live_known) continue;
     if (growth.first_step == 0) {
       growth.first_step = step.step.number;
       growth.first_bytes = step.live_before;

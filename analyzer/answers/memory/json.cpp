@@ -49,8 +49,8 @@ Json step_json(const RecordedStep& step) {
           {"ended", step.ended},
           {"trains", step.trains()},
           {"operators", step.step.operators.size()},
-          {"live_before_bytes", step.live_before},
-          {"live_after_bytes", step.ended ? Json(step.live_after) : Json(nullptr)},
+          {"live_before_bytes", step.live_known ? Json(step.live_before) : Json(nullptr)},
+          {"live_after_bytes", step.ended && step.live_known ? Json(step.live_after) : Json(nullptr)},
           {"peak_bytes", step.peak_bytes},
           {"page_faults", step.ended ? Json(step.faults) : Json(nullptr)},
           {"kernel_s", step.ended ? Json(step.system_s) : Json(nullptr)}};

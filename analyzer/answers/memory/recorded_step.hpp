@@ -58,9 +58,12 @@ struct RecordedStep {
   double seconds = 0;
   bool ended = false;       // false: the program was ended inside of it, or the trace
   bool incomplete = false;  // it had more records than there was room for, or some were lost
-  std::uint64_t live_before = 0, live_after = 0;  // bytes that the allocator had given out; after: if `ended`
-  std::uint64_t faults = 0;                       // page faults of its thread
-  double system_s = 0;                            // CPU time of its thread in the kernel
+  // Bytes that the allocator had given out; after: if `ended`. Where that is not known, what the step was
+  // seen to use of it.
+  std::uint64_t live_before = 0, live_after = 0;
+  bool live_known = true;
+  std::uint64_t faults = 0;  // page faults of its thread
+  double system_s = 0;       // CPU time of its thread in the kernel
   std::vector<LivePoint> live;
   std::uint64_t peak_bytes = 0;
   double peak_s = 0;

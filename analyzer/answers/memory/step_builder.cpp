@@ -211,6 +211,13 @@ void StepBuilder::find_roles() {
     if (block.storage != RecordedStep::kNone) made_.lives[block.storage].role = role_of(block);
 }
 
+// Of what was there before, the step shows what it uses.
+void StepBuilder::find_level() {
+  made_.live_known = false;
+  made_.live_before = 0;
+  for (const Block& block : blocks_) made_.live_before += block.older ? block.bytes : 0;
+}
+
 // How much was in use when, by what was given out and taken back.
 void StepBuilder::draw_live(std::uint64_t ticks) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> changes;  // of what is less, too: modulo 2^64
@@ -241,6 +248,7 @@ RecordedStep StepBuilder::finish(std::uint64_t ticks, std::optional<std::uint64_
   made_.seconds = seconds(ticks);
   made_.ended = live.has_value();
   made_.live_after = live.value_or(0);
+  if (made_.live_before == kNever) find_level();
   made_.incomplete = incomplete;
   keep_blocks(ticks);
   find_workspaces();

@@ -133,6 +133,11 @@ std::string memory_text(const std::vector<RecordedStep>& steps, const MemoryAnsw
   paragraph(head(steps, *answer.step), Style::dim);
   if (!answer.step->process->no_steps.empty())
     paragraph("Which storages operators use is not known: " + escaped(answer.step->process->no_steps) + ".");
+  if (!answer.step->live_known)
+    paragraph(
+        "How much was in use before the step is not known: this PyTorch has an allocator of its own. The "
+        "peak is that "
+        "of what the step uses.");
   if (answer.beside_allocator > 0)
     paragraph(fmt::format(
                   "Of the older tensors, {} or more are not from PyTorch's allocator (shared memory, NumPy) "

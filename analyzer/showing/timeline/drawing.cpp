@@ -155,12 +155,15 @@ void Drawing::draw_memory(const Stream& stream, const Record& record, std::uint6
     live = field<Kind::step, "live">(record);
   else if (record.kind == Kind::step_end)
     live = field<Kind::step_end, "live">(record);
+  else if (live == kUnknown)
+    return;
   else if (record.kind == Kind::allocated)
     live += field<Kind::allocated, "bytes">(record);
   else if (record.kind == Kind::released)
     live -= std::min(live, field<Kind::released, "bytes">(record));
   else
     return;
+  if (live == kUnknown) return;
   const DrawnCounter counter{"CPU memory of tensors", "bytes", lanes_.of(stream, Kind::next).pid, nullptr};
   sink_.count(counter, trace_.clock.ns(ticks), live);
 }
