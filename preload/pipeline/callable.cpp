@@ -70,12 +70,7 @@ py::Object* function_in_frame(const Call& call) {
   return nullptr;
 }
 
-// A class is called as its __init__, which is seen as long as CPython does not run it in its caller's loop.
-bool is_seen_class(py::Object* callable) {
-  constexpr int kLastMinor = 11;
-  return py::is_a(callable, py::kType) && py::layout->minor <= kLastMinor;
-}
-
+// A class is called as its __init__, which is seen once it was noted, see note_called().
 py::Object* init_of(py::Object* type) {
   return py::api._PyType_Lookup(reinterpret_cast<py::Type*>(type), names.__init__);
 }
@@ -84,7 +79,7 @@ py::Object* init_of(py::Object* type) {
 py::Object* code_run_by(py::Object* callable) {
   py::Object* function = callable;
   if (py::is_a(callable, py::kType)) {
-    function = is_seen_class(callable) ? init_of(callable) : nullptr;
+    function = init_of(callable);
   } else if (py::is_exactly(callable, py::api.PyMethod_Type)) {
     function = py::api.PyMethod_Function(callable);
   } else if (!py::is_exactly(callable, py::api.PyFunction_Type)) {
@@ -126,6 +121,8 @@ py::Object* called_by(py::Object* callable) {
 void note_called(py::Object* callable) {
   if (py::Object* const inner = called_by(callable)) return note_called(inner);
   py::Object* code = code_run_by(callable);
+  if (code != nullptr && py::is_a(callable, py::kType))
+    py::keep_calls_visible(reinterpret_cast<py::Type*>(callable));
   CodeInfo* info = code != nullptr ? info_of(code) : nullptr;
   if (info == nullptr || info->called) return;
   info->called = true;
@@ -151,8 +148,7 @@ bool runs(py::Object* callable, const Call& call, py::Object* first) {
     return method != nullptr && runs_function(method, call);
   }
   if (py::is_a(callable, py::kType)) {
-    const bool is_new = first != nullptr && is_seen_class(callable) &&
-                        reinterpret_cast<py::Object*>(py::type_of(first)) == callable;
+    const bool is_new = first != nullptr && reinterpret_cast<py::Object*>(py::type_of(first)) == callable;
     py::Object* const init = is_new ? init_of(callable) : nullptr;
     return init != nullptr && runs_function(init, call);
   }

@@ -68,6 +68,8 @@ const char* refusal_of_free_threaded(int minor) {
   return text;
 }
 
+Object* allocate(Type* type, Ssize items) { return api.PyType_GenericAlloc(type, items); }
+
 constexpr std::uint32_t kFirstVersion = 0xf0000000;  // CPython counts up from 1
 constinit std::uint32_t next_version = kFirstVersion;
 
@@ -82,6 +84,18 @@ void keep_visible(Object* function) {
   if (version >= kFirstVersion || next_version == 0) return;
   std::memcpy(target, &next_version, sizeof next_version);
   ++next_version;
+}
+
+void keep_calls_visible(Type* type) {
+  using Allocator = Object* (*)(Type*, Ssize);
+  constexpr int kFirstMinor = 12;
+  constexpr std::ptrdiff_t kAllocator = 38;  // tp_alloc, at the same place from 3.9 to 3.15
+  // A free-threaded 3.13 runs no calls in their caller's loop.
+  if (layout->minor < kFirstMinor || free_threaded || dictionary_of(type) == nullptr) return;
+  auto& allocator = const_cast<Allocator&>(word_of<Allocator>(type, kAllocator));
+  if (allocator != api.PyType_GenericAlloc) return;
+  allocator = allocate;
+  api.PyType_Modified(type);
 }
 
 // From 3.14 on, a slot that owns no reference says so in its lowest bit; one with an immortal object owns

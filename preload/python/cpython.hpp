@@ -38,6 +38,8 @@ using Ssize = std::ptrdiff_t;
   F(Object*, _PyObject_GenericGetAttrWithDict, nullptr, (Object*, Object*, Object*, int))          \
   F(Object*, _PyType_Lookup, nullptr, (Type*, Object*))                                            \
   F(unsigned long, PyType_GetFlags, nullptr, (Type*))                                              \
+  F(void, PyType_Modified, nullptr, (Type*))                                                       \
+  F(Object*, PyType_GenericAlloc, nullptr, (Type*, Ssize))                                         \
   F(Ssize, PyObject_Size, nullptr, (Object*))                                                      \
   F(int, PyCallable_Check, nullptr, (Object*))                                                     \
   F(Object*, PyObject_CallObject, nullptr, (Object*, Object*))                                     \
@@ -183,6 +185,11 @@ inline const List* list_of(const Object* object) {
 // frame evaluator (the only such case; from 3.12 it checks). It does so only for functions whose version fits
 // 16 bits: this gives the function a version of its own that does not. Versions only tell functions apart.
 void keep_visible(Object* function);
+
+// From Python 3.12 on, a call of a class with an __init__ of Python's and no allocator of its own is run in
+// its caller's loop, past the frame evaluator (3.14 checks again). This gives the class an allocator that
+// does what its own did, and has CPython forget what it knew of its calls. Subclasses do not inherit it.
+void keep_calls_visible(Type* type);
 
 // ---- Frames ----
 

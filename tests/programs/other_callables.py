@@ -1,4 +1,4 @@
-"""A class and callables of C among those that a runner calls. Prints as JSON, by name, how long each call took."""
+"""Classes and callables of C among those that a runner calls. Prints as JSON, by name, how long each call took."""
 import functools
 import json
 
@@ -22,6 +22,24 @@ class Record:
         self.row = took(row, "Record", 2)
 
 
+class Alone:
+    def __init__(self, row):
+        self.row = took(row, "Alone", 2)
+
+
+class FirstThenOthers:
+    """The place that calls the first one meets nothing else: from 3.12 on CPython runs a class's __init__ in its loop."""
+
+    def __init__(self, *steps):
+        self.steps = steps
+
+    def __call__(self, row):
+        row = self.steps[0](row)
+        for step in self.steps[1:]:
+            row = step(row)
+        return row
+
+
 class Open:
     def __call__(self, record):
         return took(record.row, "Open", 1)
@@ -33,13 +51,14 @@ def cached(row):
 
 
 class Data(Dataset):
+    first = FirstThenOthers(Alone, Open())
     transform = Compose([Record, Open(), tuple, cached, sorted])
 
     def __len__(self):
         return SAMPLES
 
     def __getitem__(self, index):
-        return self.transform([])
+        return self.transform(self.first([]))
 
 
 def main():
