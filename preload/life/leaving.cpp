@@ -73,7 +73,9 @@ void say_if_nothing_was_seen() {
       dl_iterate_phdr(is_of_torch, nullptr) == 0)
     return;
   say("no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies, "
-      "and for iterators of installed packages that give tensors");
+      "for iterators of installed packages that give tensors, and for the program's own between whose "
+      "tensors an "
+      "optimizer of PyTorch's steps");
 }
 
 }  // namespace

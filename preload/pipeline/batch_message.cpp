@@ -96,21 +96,61 @@ std::uint64_t length_of_list(py::Object* object) {
   return 0;
 }
 
-bool holds_arrays(py::Object* result) {
+namespace {
+
+// What is among the parts of a message.
+struct Parts {
+  bool tensor = false, array = false;  // a tensor; an array of two dimensions or more
+  bool wide = false;                   // one of either that has two dimensions or more
+  bool made_by_model = false;          // a tensor with a gradient
+};
+
+bool has_gradient(py::Object* tensor) {
+  const Owned value(py::api._PyObject_GenericGetAttrWithDict(tensor, names.requires_grad, nullptr, 1));
+  py::api.PyErr_Clear();
+  return value && py::api.PyObject_IsTrue(value.get()) == 1;
+}
+
+Parts parts_of(py::Object* message, bool look_closely) {
   constexpr int kMostDepth = 3, kMostParts = 32;
   struct Search {
-    int parts = 0;
+    bool look_closely;
+    Parts found{};
+    int count = 0;
+    // True: enough is known.
     bool operator()(py::Object* object, int depth) {
-      if (object == nullptr || ++parts > kMostParts) return false;
+      if (object == nullptr || ++count > kMostParts) return false;
       if (py::is_a(object, py::kDict) || py::is_a(object, py::kList) || py::is_a(object, py::kTuple))
         return depth < kMostDepth &&
                visit_items(object, [&](py::Object* part) { return (*this)(part, depth + 1); });
       const std::string_view type = py::type_name(py::type_of(object));
-      if (type == "Tensor") return true;
-      return type == "numpy.ndarray" && extent_of_shape(object).dimensions > 1;
+      if (type == "Tensor") {
+        found.tensor = true;
+        if (!look_closely) return true;
+        found.wide = found.wide || extent_of(object).dimensions > 1;
+        found.made_by_model = has_gradient(object);
+        return found.made_by_model;
+      }
+      if (type != "numpy.ndarray" || extent_of_shape(object).dimensions < 2) return false;
+      found.array = found.wide = true;
+      return !look_closely;
     }
   };
-  return Search()(result, 0);
+  Search search{look_closely};
+  search(message, 0);
+  return search.found;
+}
+
+}  // namespace
+
+bool holds_arrays(py::Object* result) {
+  const Parts parts = parts_of(result, false);
+  return parts.tensor || parts.array;
+}
+
+bool holds_data(py::Object* result) {
+  const Parts parts = parts_of(result, true);
+  return parts.wide && !parts.made_by_model;
 }
 
 std::uint64_t batch_length(py::Object* batch) {

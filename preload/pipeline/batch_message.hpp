@@ -31,5 +31,7 @@ std::uint64_t batch_length(py::Object* batch);
 // several dimensions, by themselves or in containers. Runs nothing of the program's. No exception may be
 // pending.
 bool holds_arrays(py::Object* result);
+// … or what a training is given: arrays, one of them of two dimensions or more, none of which has a gradient.
+bool holds_data(py::Object* result);
 
 }  // namespace lotus

@@ -65,13 +65,15 @@ struct OperationContext : Context {
   bool stage = false;              // first_frame: it is a StageContext, and no operation itself
 };
 
-// The code of another library's loader runs, whose number is `library`: what it calls of the program's are
-// operations.
+// The code of a loader that is not PyTorch's runs, whose owner is `whose`, see owner_of(): what it calls of
+// the program's are operations.
 struct StageContext : OperationContext {
-  explicit StageContext(std::uint32_t library) : OperationContext(nullptr, Context::Kind::first_frame) {
-    owner = library;
+  explicit StageContext(std::uint32_t whose) : OperationContext(nullptr, Context::Kind::first_frame) {
+    owner = whose;
     stage = true;
   }
+  // The function that a thread of the program's own loader runs is no operation, nor are methods of `self`.
+  const py::Object* body = nullptr;  // its code; nullptr: of others' loaders
 };
 
 struct OpaqueContext : Context {

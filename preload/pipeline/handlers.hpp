@@ -46,6 +46,8 @@ py::Object* pool_work(Call& call);
 // … and threads and processes that run a library's function
 py::Object* run_target(Call& call);
 py::Object* start_process(Call& call);
+py::Object* start_thread(Call& call);
+py::Object* run_thread(Call& call);
 
 // roles_training.cpp
 py::Object* optimizer_step(Call& call);

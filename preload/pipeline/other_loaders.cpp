@@ -1,12 +1,15 @@
 #include "pipeline/other_loaders.hpp"
 
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <string_view>
 
 #include "pipeline/batch_message.hpp"
 #include "pipeline/contexts.hpp"
 #include "pipeline/iterators.hpp"
 #include "pipeline/libraries.hpp"
+#include "pipeline/own_loaders.hpp"
 #include "pipeline/pauses.hpp"
 #include "python/call_costs.hpp"
 #include "python/classify.hpp"
@@ -33,15 +36,15 @@ struct OtherLoader {
   std::uint64_t batch = 0;               // the next one
   bool over = false;                     // it has no more
   bool fresh = false;                    // another generator was made since
+  const void* frames[4] = {};            // of generators that have given batches and have more; only compared
+  std::size_t newest = 0;
 };
 constinit OtherLoader loaders[kMostLoaders] = {};
 
 // What gave one batch so far.
 struct Candidate {
   const py::Object* code = nullptr;
-  const py::Object* iterator = nullptr;
-  std::uint64_t begin = 0, end = 0;  // ticks
-  std::uint64_t samples = 0;
+  GivenBatch batch{};
 };
 constinit Candidate candidate{};
 
@@ -53,7 +56,8 @@ struct Passed {
 };
 constinit Passed passed{};
 constinit bool getting = false;    // the main thread is in the outermost call of an iterator
-constinit bool iterating = false;  // … in a package's __iter__
+constinit bool iterating = false;  // … in an __iter__
+constinit bool of_packages = false, of_program = false;  // loaders that are known
 
 OtherLoader* find_loader_of(const py::Object* code) {
   for (OtherLoader& loader : loaders)
@@ -86,21 +90,35 @@ struct Function {
     const Owned name(py::api.PyObject_GetAttr(call.code, names.co_name));
     const std::string_view text = name ? text_of(name.get()) : std::string_view{};
     makes = text == "__iter__" && !is_generator_code(call.code);
-    const int place = text == "__next__" ? local_index(call.code, "self") : -1;
+    const int place = text == "__next__" || text == "next" ? local_index(call.code, "self") : -1;
     if (place >= 0) iterator = local_variable(call, place);
   }
   bool makes = false;  // __iter__ that gives another object
   const py::Object* iterator = nullptr;
 };
 
-void begin_iterator(OtherLoader& loader, py::Object* code, const py::Object* iterator) {
+// Whose a loader is, for a reader.
+std::string_view name_of_owner(std::string_view file, char* buffer, std::size_t size) {
+  switch (owner_of_file(file)) {
+    case kProgram:
+    case kMadeAtRunTime:
+      return "the program";
+    case kStandardLibrary:
+      return "Python";
+    default:
+      return name_of_library(file, buffer, size);
+  }
+}
+
+// `live`: the iterator that is being called; it is of the type of `iterator`, which may be gone.
+void begin_iterator(OtherLoader& loader, py::Object* code, const py::Object* iterator,
+                    const py::Object* live) {
   const CodeText text(code);
   char library[128];
-  const std::string_view type = is_generator(iterator)
-                                    ? text.name().substr(0, text.name().find(".<locals>"))
-                                    : std::string_view(py::type_name(py::type_of(iterator)));
-  const Iterator* entry = add_other_iterator(is_generator(iterator) ? code : iterator, code, type,
-                                             name_of_library(text.file(), library, sizeof library));
+  const std::string_view type = is_generator(live) ? text.name().substr(0, text.name().find(".<locals>"))
+                                                   : std::string_view(py::type_name(py::type_of(live)));
+  const Iterator* entry = add_other_iterator(is_generator(live) ? code : iterator, code, type,
+                                             name_of_owner(text.file(), library, sizeof library));
   loader.code = code;
   loader.iterator = iterator;
   loader.id = entry->id;
@@ -167,13 +185,29 @@ bool is_made_now() {
   return name && text_of(name.get()) == "__init__" && owner_of(code.get()) >= kFirstPackage;
 }
 
+// Of several generators of one function, as of training's and validation's batches, one may go on when
+// another has ended.
+bool goes_on(const OtherLoader& loader, const void* frame) {
+  for (const void* known : loader.frames)
+    if (known == frame) return true;
+  return false;
+}
+
+void note_frame(OtherLoader& loader, const void* frame, bool goes) {
+  for (const void*& known : loader.frames)
+    if (known == frame) known = nullptr;
+  if (goes) loader.frames[loader.newest++ % std::size(loader.frames)] = frame;
+}
+
 py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterator) {
-  if (loader.over && is_generator(iterator) && py::layout->minor >= 11) {
+  const void* const frame = call.frame;
+  if (loader.over && is_generator(iterator) && py::layout->minor >= 11 && !goes_on(loader, frame)) {
     loader.over = false;
     loader.fresh = true;
     return call.run();
   }
-  if (loader.over || loader.fresh || loader.iterator != iterator) begin_iterator(loader, call.code, iterator);
+  if (loader.over || loader.fresh || loader.iterator != iterator)
+    begin_iterator(loader, call.code, iterator, iterator);
   Thread* const thread = current_thread();
   if (thread == nullptr) return call.run();
   Getting spans(*thread, loader, ticks_now(), true);
@@ -191,6 +225,7 @@ py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterato
     spans.came(*thread, loader, ticks_now(), length_of(result));
   else
     spans.close_all(left, ticks_now());
+  if (is_generator(iterator) && !made) note_frame(loader, frame, left == Kind::leave);
   loader.fresh = made;
   loader.over = left != Kind::leave && !made;
   tell_calls_outside();
@@ -198,33 +233,82 @@ py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterato
   return result;
 }
 
-// The second batch came: here it is, and the first one.
-void recognize(py::Object* code, const py::Object* iterator, const Candidate& second) {
+// What an iterator's function gave so far was batches, it is known now. `live`: its object; nullptr: a
+// generator's.
+void recognize(py::Object* code, const py::Object* live, std::span<const GivenBatch> batches) {
   OtherLoader* const loader = find_loader_of(nullptr);
   if (loader == nullptr) return;
   Thread* const thread = current_thread();
   if (thread == nullptr) return;
-  begin_earlier(*thread, candidate.begin);
-  for (const Candidate& batch : {candidate, second}) {
-    if (batch.iterator != loader->iterator || loader->code == nullptr)
-      begin_iterator(*loader, code, batch.iterator);
+  begin_earlier(*thread, batches.front().begin);
+  const void* iterator = nullptr;
+  for (const GivenBatch& batch : batches) {
+    if (batch.iterator != iterator)
+      begin_iterator(*loader, code, static_cast<const py::Object*>(batch.iterator), live);
+    iterator = batch.iterator;
     Getting(*thread, *loader, batch.begin, false).came(*thread, *loader, batch.end, batch.samples);
   }
-  loader->iterator = iterator;
+  loader->iterator = live;
   candidate = Candidate{};
+  bool& known = owner_of(code) >= kFirstPackage ? of_packages : of_program;
+  known = true;
   end_batch(*thread);
+}
+
+// Tells a generator, by its frame, and other iterators from others.
+const void* identity_of(const Call& call, const py::Object* iterator) {
+  return iterator != nullptr ? static_cast<const void*>(iterator) : call.frame;
+}
+
+// As of_iterator(), of an iterator that is no package's: see own_loaders.hpp.
+py::Object* of_own_iterator(Call& call, unsigned looks, py::Object* code, const py::Object* iterator) {
+  if (has_torch_iterators() || of_packages) {
+    look_at_calls(code, 0);
+    return call.run();
+  }
+  const std::uint64_t begin = ticks_now();
+  const void* const identity = identity_of(call, iterator);
+  OwnCall own(code, identity);
+  py::Object* const result = call.run();
+  if (process.generation != 0) return result;
+  if (result == nullptr) {  // an exception is pending: nothing may be asked
+    own.ended();
+    return result;
+  }
+  if (!holds_data(result)) {
+    if (py::is_none(result) || is_made_generator(result, iterator)) own.ended();
+    look_at_calls(code, looks - 1);
+    return result;
+  }
+  const GivenBatch got{identity, begin, ticks_now(), length_of(result)};
+  const GivenBatch shown[] = {candidate.batch, got};  // behind a progress bar, so far
+  const std::span<const GivenBatch> batches = candidate.code == code ? shown : own.gave(got);
+  if (!batches.empty())
+    recognize(code, iterator, batches);
+  else if (own.is_hopeless())
+    look_at_calls(code, 0);
+  return result;
 }
 
 }  // namespace
 
-bool is_iterating() { return iterating || getting; }
+bool is_iterating() { return iterating || getting || OwnCall::is_running(); }
 
 bool may_be_stage() { return !has_torch_iterators() || loaders[0].code != nullptr; }
 
-bool may_give_batches(std::string_view file) { return owner_of_file(file) >= kFirstPackage; }
+bool makes_for(std::uint32_t owner) { return owner >= kFirstPackage || of_program; }
+
+// Python's own iterator of a pool's results has a `next` that is its __next__.
+bool may_give_batches(std::string_view file, std::string_view function) {
+  const std::uint32_t owner = owner_of_file(file);
+  return owner != kPyTorch && (owner < kFirstPackage || function != "next");
+}
 
 py::Object* of_iterator(Call& call, unsigned looks) {
-  if (!may_train()) return call.run();
+  if (!may_train()) {
+    if (process.generation != 0) look_at_calls(call.code, 0);
+    return call.run();
+  }
   py::api.Py_IncRef(call.code);
   const Owned code(call.code);
   const Function function(call);
@@ -235,14 +319,17 @@ py::Object* of_iterator(Call& call, unsigned looks) {
   }
   const py::Object* const iterator = function.iterator;
   const std::uint64_t begin = ticks_now();
+  const void* const identity = identity_of(call, iterator);  // the frame is gone after the call
   if (getting) {
     py::Object* result = call.run();
     if (result != nullptr && getting && holds_arrays(result))
-      passed = {result, owner_of(code.get()), {code.get(), iterator, begin, ticks_now(), length_of(result)}};
+      passed = {
+          result, owner_of(code.get()), {code.get(), {identity, begin, ticks_now(), length_of(result)}}};
     return result;
   }
-  if (is_made_now()) return call.run();
   if (OtherLoader* const loader = find_loader_of(call.code)) return get_batch(call, *loader, iterator);
+  if (owner_of(code.get()) < kFirstPackage) return of_own_iterator(call, looks, code.get(), iterator);
+  if (is_made_now()) return call.run();
   passed = Passed{};
   py::Object* result = nullptr;
   {
@@ -265,11 +352,12 @@ py::Object* of_iterator(Call& call, unsigned looks) {
     candidate = passed.by;
     return result;
   }
-  const Candidate got{code.get(), iterator, begin, end, length_of(result)};
+  const GivenBatch got{identity, begin, end, length_of(result)};
+  const GivenBatch both[] = {candidate.batch, got};  // the second one tells
   if (candidate.code == code.get())
-    recognize(code.get(), iterator, got);
+    recognize(code.get(), iterator, both);
   else
-    candidate = got;
+    candidate = {code.get(), got};
   return result;
 }
 
@@ -277,7 +365,8 @@ void forget_other_loaders() {
   for (OtherLoader& loader : loaders)
     if (loader.code != nullptr) loader = OtherLoader{};
   if (candidate.code != nullptr) candidate = Candidate{};
-  getting = iterating = false;
+  getting = iterating = of_packages = of_program = false;
+  forget_own_loaders();
 }
 
 }  // namespace lotus

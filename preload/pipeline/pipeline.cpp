@@ -265,8 +265,8 @@ bool is_module_call(const Call& call, py::Object* first) {
 
 // The library's own code hands on, and what other packages do for it is its own part; what it was given to
 // call is an operation.
-py::Object* below_stage(Call& call, py::Object* first) {
-  if (!may_be_stage()) return call.run();
+py::Object* below_stage(Call& call, py::Object* first, const StageContext& stage) {
+  if (!may_be_stage() || !makes_for(stage.owner)) return call.run();
   const std::uint32_t owner = owner_of(*call.info, call.code);
   const bool collates = owner == kPyTorch && is_collate(*call.info, call.code);
   if (owner != kProgram && !collates) {
@@ -275,6 +275,8 @@ py::Object* below_stage(Call& call, py::Object* first) {
     if (call.info->border == Verdict::open) call.info->border = Verdict::no;
     return call.run();
   }
+  const bool is_own_part = first != nullptr && first == stage.self;
+  if (stage.body != nullptr && (call.code == stage.body || is_own_part)) return call.run();
   const OpRole role = collates ? OpRole::collate : OpRole::frame;
   py::Object* result = run_plain(call, first, definition_of(call, named_by(call, first), role));
   Thread* const thread = this_thread.recorder;
@@ -289,7 +291,7 @@ py::Object* below_first_frame(Call& call, py::Object* first, const OperationCont
   if (given != nullptr) return run_callable(call, given, first, OpRole::transform);
   if (is_module_call(call, first))
     return first == context.self ? call.run() : run_callable(call, first, first, OpRole::transform);
-  if (context.stage) return below_stage(call, first);
+  if (context.stage) return below_stage(call, first, static_cast<const StageContext&>(context));
   if (is_at_border(call, context.owner)) {
     const std::uint32_t definition = definition_of(call, named_by(call, first), OpRole::frame);
     if (call.info->owner != context.owner) return run_plain(call, first, definition);

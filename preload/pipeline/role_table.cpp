@@ -53,6 +53,8 @@ constexpr Role kRoles[] = {
     {"concurrent/futures/thread.py",      "_worker",          pool_worker,      {"work_queue"}},
     {"concurrent/futures/thread.py",      "run",              pool_work,        {}},
     {"/threading.py",                     "run",              run_target,       {"self"}},
+    {"/threading.py",                     "start",            start_thread,     {"self"}},
+    {"/threading.py",                     "_bootstrap_inner", run_thread,       {"self"}},
     {"multiprocessing/process.py",        "run",              run_target,       {"self"}},
     {"multiprocessing/process.py",        "start",            start_process,    {"self"}},
     {"/threading.py",                     "wait",             waits_for_no_lock, {}},

@@ -1,11 +1,13 @@
 // Pools of threads that make batches or parts of them: what they are given while a batch is made is done for
 // it, and its functions are operations, whichever thread runs them.
 #include <cstdint>
+#include <iterator>
 
 #include "pipeline/contexts.hpp"
 #include "pipeline/handlers.hpp"
 #include "pipeline/libraries.hpp"
 #include "pipeline/other_loaders.hpp"
+#include "pipeline/own_loaders.hpp"
 #include "pipeline/pauses.hpp"
 #include "python/objects.hpp"
 #include "python/python_thread.hpp"
@@ -19,7 +21,7 @@ namespace {
 // The newest ones.
 struct Pool {
   const py::Object* queue = nullptr;  // only compared: it may be gone
-  std::uint32_t library = 0;          // whose loader gives it work; 0: PyTorch's
+  std::uint32_t owner = 0;            // whose loader gives it work, see owner_of(); 0: PyTorch's
 };
 constexpr std::size_t kMostPools = 16;
 constinit Pool pools[kMostPools] = {};
@@ -35,11 +37,13 @@ const Pool* find_pool(const py::Object* queue) {
   return nullptr;
 }
 
-// The installed package whose code calls the function that is about to be evaluated; 0: none's.
-std::uint32_t calling_library() {
+// Whose code gives a pool work that may be a loader's; 0: none's. What Python's Executor.map() gives a pool
+// is of the loader that its results are.
+std::uint32_t giving_owner() {
   const Owned code(calling_code());
   const std::uint32_t owner = code ? owner_of(code.get()) : kUnknownOwner;
-  return owner >= kFirstPackage ? owner : 0;
+  if (owner >= kFirstPackage || owner == kStandardLibrary) return owner;
+  return OwnCall::is_running() && is_main_thread() ? kProgram : kUnknownOwner;
 }
 
 const StageContext* current_stage() {
@@ -49,19 +53,61 @@ const StageContext* current_stage() {
   return operation->stage ? static_cast<const StageContext*>(operation) : nullptr;
 }
 
+// The function that a thread or a process is made to run. Nothing is kept: the thread does.
+struct Target {
+  const py::Object* code = nullptr;  // nullptr: it is none of Python's
+  py::Object* self = nullptr;        // the object whose method it is; nullptr: it is no method
+  std::uint32_t owner = kUnknownOwner;
+};
+
+Target target_in(py::Object* callable, py::Object* self) {
+  py::Object* function = callable;
+  if (py::is_exactly(function, py::api.PyMethod_Type)) {
+    self = py::api.PyMethod_Self(callable);
+    function = py::api.PyMethod_Function(callable);
+  }
+  if (!py::is_exactly(function, py::api.PyFunction_Type)) return {};
+  py::Object* const code = py::api.PyFunction_GetCode(function);
+  return {code, self, owner_of(code)};
+}
+
+Target target_of(py::Object* self) {
+  const Owned target(self != nullptr ? plain_attribute(self, names._target) : nullptr);
+  return target ? target_in(target.get(), nullptr) : Target{};
+}
+
+// … where a subclass of Thread says it by a `run` of its own, too.
+Target target_of_thread(py::Object* self) {
+  py::Object* const run = self != nullptr ? py::api._PyType_Lookup(py::type_of(self), names.run) : nullptr;
+  const Target own = run != nullptr ? target_in(run, self) : Target{};
+  return own.owner == kStandardLibrary ? target_of(self) : own;
+}
+
 // The package whose function a thread or a process is made to run; 0: none's.
 std::uint32_t library_of_target(py::Object* self) {
-  const Owned target(self != nullptr ? plain_attribute(self, names._target) : nullptr);
-  if (!target) return 0;
-  py::Object* function = target.get();
-  if (py::is_exactly(function, py::api.PyMethod_Type)) function = py::api.PyMethod_Function(function);
-  if (!py::is_exactly(function, py::api.PyFunction_Type)) return 0;
-  const std::uint32_t owner = owner_of(py::api.PyFunction_GetCode(function));
+  const std::uint32_t owner = target_of(self).owner;
   return owner >= kFirstPackage ? owner : 0;
 }
 
-py::Object* run_stage(const Call& call, std::uint32_t library) {
-  StageContext context(library);
+// Threads that an iterator of the program's own has started, and that do not run yet; only compared.
+constinit const py::Object* started[16] = {};
+constinit std::size_t starts = 0;
+
+bool was_started_by_iterator(const py::Object* thread) {
+  for (const py::Object*& one : started)
+    if (one == thread) {
+      one = nullptr;
+      return true;
+    }
+  return false;
+}
+
+bool is_iterable(py::Object* object) {
+  return object != nullptr && py::api._PyType_Lookup(py::type_of(object), names.__iter__) != nullptr;
+}
+
+py::Object* run_stage(const Call& call, std::uint32_t owner) {
+  StageContext context(owner);
   const ContextScope scope(context);
   return call.run();
 }
@@ -72,18 +118,19 @@ void forget_pools() {
   for (Pool& pool : pools)
     if (pool.queue != nullptr) pool = Pool{};
   pool_queue = nullptr;
+  for (const py::Object*& one : started) one = nullptr;
 }
 
 py::Object* pool_submit(Call& call) {
   py::Object* const self = role_local(call, 0);
   const StageContext* const stage = current_stage();
   const bool of_torch = python_thread.context != nullptr && stage == nullptr;
-  const std::uint32_t library = of_torch || !may_be_stage() ? 0
-                                : stage != nullptr          ? stage->owner
-                                                            : calling_library();
-  if (self == nullptr || (!of_torch && library == 0)) return call.run();
+  const std::uint32_t owner = of_torch || !may_be_stage() ? 0
+                              : stage != nullptr          ? stage->owner
+                                                          : giving_owner();
+  if (self == nullptr || (!of_torch && owner == 0)) return call.run();
   const Owned queue(plain_attribute(self, names._work_queue));
-  if (queue && find_pool(queue.get()) == nullptr) pools[made++ % kMostPools] = {queue.get(), library};
+  if (queue && find_pool(queue.get()) == nullptr) pools[made++ % kMostPools] = {queue.get(), owner};
   return call.run();
 }
 
@@ -96,7 +143,7 @@ py::Object* pool_worker(Call& call) {
 py::Object* pool_work(Call& call) {
   const Pool* const pool = find_pool(pool_queue);
   if (pool == nullptr || python_thread.context != nullptr) return call.run();
-  if (pool->library != 0) return run_stage(call, pool->library);
+  if (pool->owner != 0) return makes_for(pool->owner) ? run_stage(call, pool->owner) : call.run();
   SampleContext context(nullptr, nullptr);
   py::Object* result = nullptr;
   {
@@ -122,6 +169,26 @@ py::Object* run_target(Call& call) {
   if (of_others || python_thread.context != nullptr || !may_be_stage()) return call.run();
   const std::uint32_t library = library_of_target(role_local(call, 0));
   return library != 0 ? run_stage(call, library) : call.run();
+}
+
+// A thread that an iterator of the program's own starts, or one that runs a method of an object that can be
+// iterated over, makes what that one gives, if it turns out to be a loader.
+py::Object* start_thread(Call& call) {
+  if (is_main_thread() && OwnCall::is_running()) started[starts++ % std::size(started)] = role_local(call, 0);
+  return call.run();
+}
+
+py::Object* run_thread(Call& call) {
+  py::Object* const self = role_local(call, 0);
+  const bool noted = was_started_by_iterator(self);
+  if (process.generation != 0 || python_thread.context != nullptr || !may_be_stage()) return call.run();
+  const Target target = target_of_thread(self);
+  if (target.owner != kProgram || !(noted || is_iterable(target.self))) return call.run();
+  StageContext context(kProgram);
+  context.body = target.code;
+  context.self = target.self;
+  const ContextScope scope(context);
+  return call.run();
 }
 
 }  // namespace lotus

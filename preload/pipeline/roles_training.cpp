@@ -1,6 +1,7 @@
 // What training does with its batches.
 #include "operators/steps.hpp"
 #include "pipeline/handlers.hpp"
+#include "pipeline/own_loaders.hpp"
 
 namespace lotus {
 
@@ -9,6 +10,7 @@ namespace lotus {
 py::Object* optimizer_step(Call& call) {
   const py::Object* const optimizer = first_of(role_local(call, 0));
   if (optimizer == nullptr) return call.run();
+  note_optimizer_step();
   const OptimizerStep step(call.state, optimizer);
   return call.run();
 }

@@ -75,7 +75,7 @@ CodeInfo* make_info() {
 
 bool ends_with(std::string_view text, std::string_view end) { return text.ends_with(end); }
 
-// Calls of an iterator's function of a package that are looked at before it is known to give no batches.
+// Calls of an iterator's function that are looked at before it is known to give no batches.
 constexpr unsigned kMostLooks = 16;
 
 constexpr int kGeneratorFlag = 0x20;
@@ -251,8 +251,8 @@ void use_roles(std::span<const Role> roles) { known_roles = roles; }
 void* classify(py::Object* code) {
   const Owned name(py::api.PyObject_GetAttr(code, names.co_name));
   const std::string_view text = name ? text_of(name.get()) : std::string_view{};
-  const bool iterates =
-      text == "__next__" || text == "__iter__" || (code_integer(code, names.co_flags) & kGeneratorFlag) != 0;
+  const bool iterates = text == "__next__" || text == "__iter__" || text == "next" ||
+                        (code_integer(code, names.co_flags) & kGeneratorFlag) != 0;
   const bool named = may_have_role(text);
   if (!named && !iterates) return kPlain;
   const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
@@ -264,7 +264,7 @@ void* classify(py::Object* code) {
       return info != nullptr ? info : kPlain;
     }
   }
-  return watched(file && iterates && may_give_batches(text_of(file.get())) ? kMostLooks : 0);
+  return watched(file && iterates && may_give_batches(text_of(file.get()), text) ? kMostLooks : 0);
 }
 
 int local_index(py::Object* code, const char* name) {

@@ -69,8 +69,8 @@ struct CodeInfo {
 // In place of a CodeInfo, of nearly all code: it has no role, and was not met inside a pipeline.
 inline void* const kPlain = reinterpret_cast<void*>(1);
 
-// The same of an iterator's function in an installed package: it may give training its batches, see
-// pipeline/other_loaders.hpp. So many of its calls are still looked at.
+// The same of an iterator's function: it may give training its batches, see pipeline/other_loaders.hpp. So
+// many of its calls are still looked at.
 inline void* watched(unsigned looks) {
   return looks == 0 ? kPlain : reinterpret_cast<void*>(std::uintptr_t{looks} << 2 | 3);
 }

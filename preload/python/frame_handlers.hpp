@@ -18,11 +18,11 @@ py::Object* in_pipeline(Call& call);
 // A frame outside of all fetches, of a function of a dataset: CodeInfo::of_dataset.
 py::Object* outside_of_pipeline(Call& call);
 
-// A frame outside of the pipeline, of an iterator's function in an installed package, which is looked at so
+// A frame outside of the pipeline, of an iterator's function that may give batches, which is looked at so
 // many more times.
 py::Object* of_iterator(Call& call, unsigned looks);
-// Whether iterators whose code is in this file may be those of another library's loader.
-bool may_give_batches(std::string_view file);
+// Whether an iterator's function of this name, whose code is in this file, may be that of a loader.
+bool may_give_batches(std::string_view file, std::string_view function);
 
 // The operation that this frame is known to be when it is called in `context`, a runner's or a sample's;
 // nullptr: to be found out by in_pipeline().

@@ -1,0 +1,52 @@
+"""Loaders that a program has written itself, and what looks like one and is none: tests/programs/own_loaders.py."""
+import json
+
+import pytest
+
+import checks
+import harness
+
+BATCH, EPOCH = 4, 12  # samples of a batch, batches of an epoch
+PROGRAM, PYTHON = "the program", "Python"
+# Whose it is, its iterators, and how many batches came when it was known to be a loader.
+LOADERS = {"generator": (PROGRAM, 2, 3), "iterator": (PROGRAM, 2, 3), "iterable": (PROGRAM, 2, 3), "thread": (PROGRAM, 2, 3),
+           "prefetch": (PROGRAM, 2, 3), "map": (PYTHON, 2, 3), "sums": (PROGRAM, 2, 5), "both": (PROGRAM, 14, 3)}
+AHEAD = {"iterable": 2, "thread": 4, "prefetch": 1, "map": EPOCH - 3}  # batches that may be made or begun then, and not given yet
+OTHERS = ["time_steps", "parameters", "parts", "measurements", "predictions", "training", "folds", "layers"]
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_batches_and_functions(kind, tracer):
+    owner, iterators, known_after = LOADERS[kind]
+    outcome, trace = tracer.trace(harness.program("own_loaders", f"of_{kind}"))
+    assert outcome.code == 0, outcome.stderr
+    truth, report = json.loads(outcome.stdout), trace.report
+    waits, spent = truth["waits"], truth["spent"]
+    [loader] = report["loaders"]
+    assert loader["library"] == owner
+    name = "map" if kind == "map" else f"of_{kind}"
+    assert name in loader["dataset"] or loader["dataset"] in ("__iter__", "result_iterator")  # qualified names came with 3.11
+    assert (loader["epochs"], loader["batches"], loader["workers"]) == (iterators, len(waits), None)
+    assert report["wait"]["count"] == len(waits)
+    # The trace begins when it is known, while the program waits.
+    others = sum(waits) - waits[known_after - 1]
+    checks.agree(0.9 * others - 1e-3 <= report["wait"]["total_s"] <= sum(waits) + 1e-3, "wait")
+    # What was made before is not seen.
+    op = trace.ops()["made" if kind == "map" else "load"]
+    calls = len(spent) // BATCH if kind == "map" else len(spent)
+    known = known_after if kind == "map" else known_after * BATCH
+    ahead = AHEAD.get(kind, 0) if kind == "map" else AHEAD.get(kind, 0) * BATCH
+    assert calls - known - ahead <= op["count"] <= calls - known
+    mean = sum(spent) / calls
+    checks.agree(0.9 * mean <= op["total_s"] / op["count"] <= 1.1 * mean + 1e-3, name)
+    assert (report["verdict"]["cause"], report["verdict"]["bound"]) == ("op", "input")
+    assert report["trace"]["lost_events"] == report["trace"]["gaps"] == 0
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_what_is_no_loader(kind, tracer):
+    outcome = harness.run(harness.program("own_loaders", f"no_{kind}"), cwd=tracer.directory, **tracer.environment())
+    assert outcome.code == 0, outcome.stderr
+    [line] = outcome.lotus_lines
+    assert "no batch was seen" in line and "optimizer" in line
+    assert tracer.left() == []

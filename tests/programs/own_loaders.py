@@ -1,0 +1,272 @@
+"""A training whose batches come from a loader that it has written itself, or that is none at all.
+
+Argument: one of the functions below, `of_…` a loader, `no_…` none. Prints as JSON how long each call of load() took and each batch
+was waited for, in seconds.
+"""
+import collections
+import concurrent.futures
+import json
+import multiprocessing
+import os
+import queue
+import sys
+import tempfile
+import threading
+import time
+
+import numpy
+import torch
+
+from truth import now
+
+EPOCHS, SAMPLES, BATCH = 2, 48, 4
+KEYS = [range(at, at + BATCH) for at in range(0, SAMPLES, BATCH)]
+told = tempfile.TemporaryFile(buffering=0)  # of all processes: each call adds a line at once
+model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+pool = concurrent.futures.ThreadPoolExecutor(2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+waits = []
+
+
+def load(key):
+    start = now()
+    time.sleep(0.002)  # without the interpreter's lock, which threads would take turns with
+    os.write(told.fileno(), b"%d\n" % (now() - start))
+    return [float(key)] * 8
+
+
+def made(keys):
+    return torch.tensor([load(key) for key in keys])
+
+
+# Loaders: each is called once for each epoch, and what it gives is gone through.
+
+
+def of_generator():
+    for keys in KEYS:
+        yield torch.tensor([load(key) for key in keys]), torch.zeros(BATCH, dtype=torch.long)
+
+
+class of_iterator:
+    """With numpy's arrays in a dict."""
+
+    def __init__(self):
+        self.keys = iter(KEYS)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return {"rows": numpy.array([load(key) for key in next(self.keys)], numpy.float32)}
+
+
+class of_iterable:
+    """With a pool of threads, one batch ahead."""
+
+    def __iter__(self):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            ahead = collections.deque()
+            for keys in KEYS:
+                ahead.append([pool.submit(load, key) for key in keys])
+                if len(ahead) > 2:
+                    yield torch.tensor([row.result() for row in ahead.popleft()])
+            while ahead:
+                yield torch.tensor([row.result() for row in ahead.popleft()])
+
+
+class of_thread(threading.Thread):
+    """A thread that makes batches ahead of training: the iterator is the thread."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.made = queue.Queue(2)
+        self.start()
+
+    def run(self):
+        for keys in KEYS:
+            self.made.put(torch.tensor([load(key) for key in keys]))
+        self.made.put(None)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        batch = self.made.get()
+        if batch is None:
+            raise StopIteration
+        return batch
+
+
+def of_prefetch():
+    """A generator behind another one, which hands on what it gives."""
+    ahead = collections.deque()
+    for batch in of_generator():
+        ahead.append(batch)
+        if len(ahead) > 1:
+            yield ahead.popleft()
+    yield from ahead
+
+
+def of_map():
+    """Python's own iterator, of the results of a pool of threads."""
+    return pool.map(made, KEYS)
+
+
+def of_processes():
+    """Python's own iterator, of the results of a pool of processes."""
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        yield from pool.imap(made, KEYS)
+
+
+def of_sums():
+    """Of whose batches training takes two for a step."""
+    yield from (torch.tensor([load(key) for key in keys]) for keys in KEYS)
+
+
+def of_both(keys=KEYS):
+    """Training stops for validation every few batches, with batches of the same function."""
+    for some in keys:
+        yield torch.tensor([load(key) for key in some])
+
+
+def step(rows):
+    loss = model(rows).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+
+def rows_of(batch):
+    rows = batch["rows"] if isinstance(batch, dict) else batch[0] if isinstance(batch, tuple) else batch
+    return torch.as_tensor(rows)
+
+
+def taken(batches):
+    start = now()
+    batch = next(batches, None)
+    if batch is not None:
+        waits.append((now() - start) / 1e9)
+    return batch
+
+
+def train(kind):
+    every = 2 if kind is of_sums else 1
+    for _ in range(EPOCHS):
+        batches, number = iter(kind()), 0
+        while (batch := taken(batches)) is not None:
+            number += 1
+            if number % every == 0:
+                step(rows_of(batch))
+            others = of_both(KEYS[:2]) if kind is of_both and number % 4 == 0 else iter([])
+            while (batch := taken(others)) is not None:
+                model(rows_of(batch)).detach()
+
+
+# No loaders: each is a whole training.
+
+DATA = torch.randn(64, 8)
+
+
+def no_time_steps():
+    """A model that goes through the times of its input."""
+    def times(rows):
+        for time_step in range(8):
+            yield rows[:, time_step:time_step + 1]
+
+    for _ in range(10):
+        step(torch.cat(list(times(DATA)), dim=1))
+
+
+def no_parameters():
+    def gradients():
+        for parameter in model.parameters():
+            yield parameter.grad if parameter.grad is not None else torch.zeros(2, 2)
+
+    for _ in range(10):
+        step(DATA)
+        for gradient in gradients():
+            gradient.clamp_(-1, 1)
+
+
+def no_parts():
+    """A batch that is too large for one pass."""
+    def parts():
+        yield from DATA.split(16)
+
+    for _ in range(10):
+        optimizer.zero_grad()
+        for part in parts():
+            model(part).square().mean().backward()
+        optimizer.step()
+
+
+def no_measurements():
+    def means():
+        mean = torch.zeros(2)
+        while True:
+            mean = 0.9 * mean + 0.1 * (yield mean)
+
+    mean = means()
+    next(mean)
+    for _ in range(10):
+        mean.send(torch.stack([step(DATA), step(DATA)]))
+
+
+def no_predictions():
+    """The model works in the generator."""
+    def predictions():
+        for _ in range(10):
+            yield model(DATA)
+
+    for predicted in predictions():
+        optimizer.zero_grad()
+        predicted.square().mean().backward()
+        optimizer.step()
+
+
+def no_training():
+    """A generator that trains, and gives what came out."""
+    def trained():
+        for _ in range(10):
+            step(DATA)
+            yield model(DATA).detach()
+
+    for predicted in trained():
+        predicted.sum()
+
+
+def no_folds():
+    """Datasets, with each of which a whole training is made."""
+    def folds():
+        for fold in range(8):
+            yield DATA[fold * 8:fold * 8 + 8], DATA
+
+    for rows, _ in folds():
+        for _ in range(10):
+            step(rows)
+
+
+def no_layers():
+    def layers():
+        yield from model
+
+    for _ in range(10):
+        rows = DATA
+        for layer in layers():
+            rows = layer(rows)
+        step(DATA)
+
+
+def main():
+    kind = globals()[sys.argv[1]]
+    if sys.argv[1].startswith("no_"):
+        return kind()
+    train(kind)
+    told.seek(0)
+    spent = [int(line) / 1e9 for line in told.read().split()]
+    return print(json.dumps({"waits": waits, "spent": spent}))
+
+
+if __name__ == "__main__":
+    main()
