@@ -57,6 +57,9 @@ enum class Life : std::uint64_t {
   leaving = 2,  // in exit() or _exit(), or about to call exec
 };
 
+// Whose loaders that are not PyTorch's a process's training has: bits.
+enum OtherLoaders : std::uint32_t { kLoaderOfPackage = 1, kLoaderOfProgram = 2 };
+
 struct SegmentHeader {
   std::uint64_t magic;
   std::uint32_t version;
@@ -92,7 +95,8 @@ struct SegmentHeader {
 
   alignas(64) std::uint64_t reader_beat_ns;  // CLOCK_MONOTONIC of the collector's last visit
   std::uint32_t reader_pid;
-  std::uint32_t reserved1;
+  std::uint32_t
+      other_loaders;  // OtherLoaders, by the traced process: what it starts may make samples for them
 
   PythonFrames python;  // code_type is stored last (release)
 

@@ -111,7 +111,9 @@ bool is_helper_process() {
   return memmem(arguments, size, "multiprocessing", 15) != nullptr;
 }
 
-void prepare_first_event() { lifecycle = {begin_recording, describe_and_sample, check_collector}; }
+void prepare_first_event() {
+  lifecycle = {begin_recording, describe_and_sample, check_collector, loaders_of_ancestor};
+}
 
 void switch_off(OffReason reason, const char* line) {
   process.off = true;

@@ -101,24 +101,27 @@ bool read_header(std::uint32_t pid, std::uint64_t start_time, SegmentHeader& hea
   return false;
 }
 
-// The nearest ancestor that is traced already decides; its session becomes ours. So does what this process
-// was before an exec.
-bool join_ancestor() {
+// The segment of the nearest ancestor that is traced already, or of what this process was before an exec.
+bool find_ancestor(SegmentHeader& header) {
   std::uint32_t pid = own_identity().pid;
   for (int generation = 0; pid > 0 && generation < 64; ++generation) {
     const ProcessIdentity identity = identify(pid);
     if (identity.start_time == 0) return false;
-    SegmentHeader header;
-    if (read_header(pid, identity.start_time, header)) {
-      session.pid = header.session_pid;
-      session.start_time = header.session_start_time;
-      std::snprintf(session.program, sizeof session.program, "%.255s", header.program);
-      std::snprintf(session.output, sizeof session.output, "%.2047s", header.output);
-      return true;
-    }
+    if (read_header(pid, identity.start_time, header)) return true;
     pid = identity.parent;
   }
   return false;
+}
+
+// It decides: its session becomes ours.
+bool join_ancestor() {
+  SegmentHeader header;
+  if (!find_ancestor(header)) return false;
+  session.pid = header.session_pid;
+  session.start_time = header.session_start_time;
+  std::snprintf(session.program, sizeof session.program, "%.255s", header.program);
+  std::snprintf(session.output, sizeof session.output, "%.2047s", header.output);
+  return true;
 }
 
 void make_file_name(char* text) {
@@ -223,6 +226,11 @@ void name_output() {
 bool next_directory() { return choose_directory(session.place + 1); }
 
 bool has_traced_ancestor() { return join_ancestor(); }
+
+std::uint32_t loaders_of_ancestor() {
+  SegmentHeader header;
+  return find_ancestor(header) ? header.other_loaders : 0;
+}
 
 bool find_session() {
   if (session.known) return true;  // inherited by fork

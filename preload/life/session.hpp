@@ -37,4 +37,7 @@ bool next_directory();
 // Whether this process is part of the session of one that is traced. Makes nothing.
 bool has_traced_ancestor();
 
+// OtherLoaders of that one; 0: none, or there is no such one.
+std::uint32_t loaders_of_ancestor();
+
 }  // namespace lotus

@@ -105,6 +105,14 @@ struct Parts {
   bool made_by_model = false;          // a tensor with a gradient
 };
 
+// NumPy's array, or one of a subclass: loaders have theirs, in shared memory.
+bool is_array(const py::Object* object) {
+  const py::Type* type = py::type_of(object);
+  for (int depth = 0; type != nullptr && depth < 4; ++depth, type = py::base_of(type))
+    if (std::string_view(py::type_name(type)) == "numpy.ndarray") return true;
+  return false;
+}
+
 bool has_gradient(py::Object* tensor) {
   const Owned value(py::api._PyObject_GenericGetAttrWithDict(tensor, names.requires_grad, nullptr, 1));
   py::api.PyErr_Clear();
@@ -131,7 +139,7 @@ Parts parts_of(py::Object* message, bool look_closely) {
         found.made_by_model = has_gradient(object);
         return found.made_by_model;
       }
-      if (type != "numpy.ndarray" || extent_of_shape(object).dimensions < 2) return false;
+      if (!is_array(object) || extent_of(object).dimensions < 2) return false;
       found.array = found.wide = true;
       return !look_closely;
     }

@@ -74,6 +74,7 @@ struct StageContext : OperationContext {
   }
   // The function that a thread of the program's own loader runs is no operation, nor are methods of `self`.
   const py::Object* body = nullptr;  // its code; nullptr: of others' loaders
+  bool parent_has_loader = false;    // … whose process this one works for
 };
 
 struct OpaqueContext : Context {

@@ -46,6 +46,9 @@ py::Object* pool_work(Call& call);
 // … and threads and processes that run a library's function
 py::Object* run_target(Call& call);
 py::Object* start_process(Call& call);
+py::Object* run_process(Call& call);
+// A process that may work for its parent's loader has got something to do, or has done it.
+void look_for_work_of_parent();
 py::Object* start_thread(Call& call);
 py::Object* run_thread(Call& call);
 

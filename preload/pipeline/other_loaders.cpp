@@ -1,5 +1,6 @@
 #include "pipeline/other_loaders.hpp"
 
+#include <cerrno>
 #include <cstdint>
 #include <iterator>
 #include <span>
@@ -58,6 +59,13 @@ constinit Passed passed{};
 constinit bool getting = false;    // the main thread is in the outermost call of an iterator
 constinit bool iterating = false;  // … in an __iter__
 constinit bool of_packages = false, of_program = false;  // loaders that are known
+
+// What a child process knows of the one that started it.
+struct Parent {
+  std::uint32_t loaders = 0;                  // OtherLoaders
+  std::uint64_t next_look = 0, interval = 0;  // ticks
+};
+constinit Parent parent{};
 
 OtherLoader* find_loader_of(const py::Object* code) {
   for (OtherLoader& loader : loaders)
@@ -250,8 +258,10 @@ void recognize(py::Object* code, const py::Object* live, std::span<const GivenBa
   }
   loader->iterator = live;
   candidate = Candidate{};
-  bool& known = owner_of(code) >= kFirstPackage ? of_packages : of_program;
-  known = true;
+  const bool is_package = owner_of(code) >= kFirstPackage;
+  (is_package ? of_packages : of_program) = true;
+  if (SegmentHeader* const header = process.segment.header)
+    header->other_loaders |= is_package ? kLoaderOfPackage : kLoaderOfProgram;
   end_batch(*thread);
 }
 
@@ -295,6 +305,22 @@ py::Object* of_own_iterator(Call& call, unsigned looks, py::Object* code, const 
 bool is_iterating() { return iterating || getting || OwnCall::is_running(); }
 
 bool may_be_stage() { return !has_torch_iterators() || loaders[0].code != nullptr; }
+
+bool parent_makes_for(std::uint32_t owner) {
+  const std::uint32_t wanted = owner == kProgram ? kLoaderOfProgram : kLoaderOfProgram | kLoaderOfPackage;
+  if ((parent.loaders & wanted) != 0) return true;
+  const std::uint64_t now = ticks_now();
+  if (now < parent.next_look) return false;
+  constexpr std::uint64_t kLooksPerSecond = 500;  // the first ones; then ever fewer, down to one in 2 s
+  const std::uint64_t second = ticks_per_second();
+  parent.interval = parent.interval == 0 ? second / kLooksPerSecond : parent.interval * 2;
+  if (parent.interval > 2 * second) parent.interval = 2 * second;
+  parent.next_look = now + parent.interval;
+  const int saved = errno;
+  parent.loaders = lifecycle.loaders_of_ancestor();
+  errno = saved;
+  return (parent.loaders & wanted) != 0;
+}
 
 bool makes_for(std::uint32_t owner) { return owner >= kFirstPackage || of_program; }
 
@@ -367,6 +393,7 @@ void forget_other_loaders() {
   if (candidate.code != nullptr) candidate = Candidate{};
   getting = iterating = of_packages = of_program = false;
   forget_own_loaders();
+  parent = Parent{};
 }
 
 }  // namespace lotus

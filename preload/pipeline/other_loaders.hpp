@@ -20,6 +20,10 @@ bool may_be_stage();
 // Whether what is done for a loader of this owner, see owner_of(), is known to be for one.
 bool makes_for(std::uint32_t owner);
 
+// The same in a process that another one started, which may have such a loader: by its segment, which is
+// looked at now and then until it says so.
+bool parent_makes_for(std::uint32_t owner);
+
 // A forked child starts with none.
 void forget_other_loaders();
 

@@ -266,7 +266,7 @@ bool is_module_call(const Call& call, py::Object* first) {
 // The library's own code hands on, and what other packages do for it is its own part; what it was given to
 // call is an operation.
 py::Object* below_stage(Call& call, py::Object* first, const StageContext& stage) {
-  if (!may_be_stage() || !makes_for(stage.owner)) return call.run();
+  if (!may_be_stage() || !(stage.parent_has_loader || makes_for(stage.owner))) return call.run();
   const std::uint32_t owner = owner_of(*call.info, call.code);
   const bool collates = owner == kPyTorch && is_collate(*call.info, call.code);
   if (owner != kProgram && !collates) {

@@ -55,7 +55,7 @@ constexpr Role kRoles[] = {
     {"/threading.py",                     "run",              run_target,       {"self"}},
     {"/threading.py",                     "start",            start_thread,     {"self"}},
     {"/threading.py",                     "_bootstrap_inner", run_thread,       {"self"}},
-    {"multiprocessing/process.py",        "run",              run_target,       {"self"}},
+    {"multiprocessing/process.py",        "run",              run_process,       {"self"}},
     {"multiprocessing/process.py",        "start",            start_process,    {"self"}},
     {"/threading.py",                     "wait",             waits_for_no_lock, {}},
     {"/threading.py",                     "join",             waits_for_no_lock, {}},

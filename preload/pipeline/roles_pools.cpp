@@ -27,7 +27,8 @@ constexpr std::size_t kMostPools = 16;
 constinit Pool pools[kMostPools] = {};
 constinit std::size_t made = 0;
 
-constinit bool starts_process = false;  // for a loader; a forked child knows by it what it is
+// For a loader, of a package or maybe of the program's own; a forked child knows by it what it is.
+constinit bool starts_process = false, starts_own_process = false;
 
 constinit thread_local const py::Object* pool_queue = nullptr;  // of the pool that this thread is one of
 
@@ -106,6 +107,14 @@ bool is_iterable(py::Object* object) {
   return object != nullptr && py::api._PyType_Lookup(py::type_of(object), names.__iter__) != nullptr;
 }
 
+// What this process works for, if its parent has such a loader: not known yet.
+constinit StageContext* stage_of_process = nullptr;
+
+void set_kind(Context& context, Context::Kind kind) {
+  context.kind = kind;
+  context.place = Context::place_of(kind);
+}
+
 py::Object* run_stage(const Call& call, std::uint32_t owner) {
   StageContext context(owner);
   const ContextScope scope(context);
@@ -118,6 +127,7 @@ void forget_pools() {
   for (Pool& pool : pools)
     if (pool.queue != nullptr) pool = Pool{};
   pool_queue = nullptr;
+  stage_of_process = nullptr;
   for (const py::Object*& one : started) one = nullptr;
 }
 
@@ -155,20 +165,51 @@ py::Object* pool_work(Call& call) {
 }
 
 // An iterator of a package starts processes for its loader: they are of this process's trace, which begins
-// now.
+// now. One of the program's own may turn out to be none.
 py::Object* start_process(Call& call) {
-  const bool starts = is_iterating() && may_be_stage() && library_of_target(role_local(call, 0)) != 0;
-  const Setting now(starts_process, starts && current_thread() != nullptr);
+  const bool starts = is_iterating() && may_be_stage();
+  const bool library = starts && library_of_target(role_local(call, 0)) != 0 && current_thread() != nullptr;
+  const Setting now(starts_process, library);
+  const Setting now_own(starts_own_process, starts);
   return call.run();
 }
 
-// A thread's `run`, or a process's: it lasts as long as the thread does.
+// A thread's `run`: it lasts as long as the thread does.
 py::Object* run_target(Call& call) {
-  // Of processes only those that were forked for it: another one would begin a trace of its own.
+  // In a forked child only if that was forked for it: another one would begin a trace of its own.
   const bool of_others = (process.generation != 0 || is_main_thread()) && !starts_process;
   if (of_others || python_thread.context != nullptr || !may_be_stage()) return call.run();
   const std::uint32_t library = library_of_target(role_local(call, 0));
   return library != 0 ? run_stage(call, library) : call.run();
+}
+
+// A process that multiprocessing started, in whatever way. Whether it works for a loader its parent knows, or
+// will: a trace of its own never begins by that. Where it runs the program's own function, it may as well be
+// the training of one of several ranks, unless the loader's iterator has forked it, or the function is a
+// method of an object that can be iterated over.
+py::Object* run_process(Call& call) {
+  if (python_thread.context != nullptr || !may_be_stage()) return call.run();
+  const Target target = target_of(role_local(call, 0));
+  if (starts_process && target.owner >= kFirstPackage) return run_stage(call, target.owner);
+  const bool own = target.owner == kProgram && (starts_own_process || is_iterable(target.self));
+  if (!own && target.owner != kStandardLibrary && target.owner < kFirstPackage) return call.run();
+  StageContext context(target.owner);
+  if (own) {
+    context.body = target.code;
+    context.self = target.self;
+  }
+  set_kind(context, Context::Kind::opaque);  // calls cost little as long as it is not known
+  const Setting waiting(stage_of_process, &context);
+  const ContextScope scope(context);
+  return call.run();
+}
+
+void look_for_work_of_parent() {
+  StageContext* const stage = stage_of_process;
+  if (stage == nullptr || python_thread.context != stage || !parent_makes_for(stage->owner)) return;
+  stage->parent_has_loader = true;
+  set_kind(*stage, Context::Kind::first_frame);
+  stage_of_process = nullptr;
 }
 
 // A thread that an iterator of the program's own starts, or one that runs a method of an object that can be

@@ -51,6 +51,7 @@ py::Object* queue_feed(Call& call) {
 py::Object* queue_put(Call& call) {
   std::uint64_t batch = 0;
   py::Object* data = nullptr;
+  look_for_work_of_parent();
   if (!is_between_batches() || !is_batch(role_local(call, 0), batch, data)) return call.run();
   const Span span = enter<Kind::put>(batch);
   ++batches_in_feeder;
@@ -132,6 +133,7 @@ py::Object* queue_get(Call& call) {
 // What follows the arrival of the bytes, up to the end of Queue.get, is unpickling.
 py::Object* recv_bytes(Call& call) {
   py::Object* result = call.run();
+  if (result != nullptr) look_for_work_of_parent();
   Receiving& receiving = role.receiving;
   if (!receiving.begun || receiving.unpickling || result == nullptr || iterator_of_get() == nullptr)
     return result;

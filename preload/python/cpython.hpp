@@ -161,6 +161,9 @@ inline std::uint32_t type_version(const Type* type) {
   return valid ? word_of<std::uint32_t>(type, 96) : 0;
 }
 
+// tp_base, at the same place from 3.9 to 3.15; nullptr: it is object.
+inline const Type* base_of(const Type* type) { return word_of<const Type*>(type, 32); }
+
 // The attributes of a class that a class statement made, by name: tp_dict, at the same place from 3.9
 // to 3.15. nullptr: of another one. Borrowed.
 inline Object* dictionary_of(const Type* type) {

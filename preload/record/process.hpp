@@ -29,6 +29,8 @@ struct Lifecycle {
   void (*begun)();
   // After each chunk that was handed on.
   void (*flushed)();
+  // OtherLoaders of the nearest traced ancestor; 0: none, or there is no such one. 50 µs.
+  std::uint32_t (*loaders_of_ancestor)();
 };
 extern Lifecycle lifecycle;
 

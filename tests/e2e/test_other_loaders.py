@@ -6,7 +6,7 @@ import pytest
 import checks
 import harness
 
-KINDS = {"threads": "_Batches", "processes": "_Batches", "pool": "Loader._pooled", "inline": "Loader._inline",
+KINDS = {"threads": "_Batches", "fork": "_Batches", "pool": "Loader._pooled", "inline": "Loader._inline",
          "shown": "_Batches"}
 BATCH = 4
 
@@ -37,6 +37,21 @@ def test_batches_and_functions(kind, tracer):
     checks.agree(0.9 * sum(spent) <= op["total_s"] <= sum(spent) + len(spent) * 1e-3, "load")
     assert (report["verdict"]["cause"], report["verdict"]["bound"]) == ("op", "input")
     assert "load takes" in report["verdict"]["message"]
+    assert report["trace"]["lost_events"] == report["trace"]["gaps"] == 0
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_processes_that_begin_anew(method, tracer):
+    """They know whom they work for when their parent does; what they made ahead before is not seen."""
+    truth, trace = traced(tracer, method)
+    spent, report, op = truth["spent"], trace.report, trace.ops()["load"]
+    [loader] = report["loaders"]
+    assert (loader["library"], loader["batches"]) == ("batchworks", len(truth["waits"]))
+    assert len(spent) / 3 <= op["count"] < len(spent)
+    assert op["total_s"] >= op["count"] * 0.002  # which it sleeps
+    checks.agree(op["total_s"] <= sum(spent) + len(spent) * 1e-3, "load")
+    # Two workers an epoch, of which the first to be there may take all the work; and training.
+    assert 3 <= len(trace.info["processes"]) <= 5
     assert report["trace"]["lost_events"] == report["trace"]["gaps"] == 0
 
 

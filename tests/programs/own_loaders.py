@@ -1,6 +1,6 @@
 """A training whose batches come from a loader that it has written itself, or that is none at all.
 
-Argument: one of the functions below, `of_…` a loader, `no_…` none. Prints as JSON how long each call of load() took and each batch
+Argument: one of the functions below; `of_…` is a loader, `no_…` none. Prints as JSON how long each call of load() took and each batch
 was waited for, in seconds.
 """
 import collections
@@ -21,7 +21,8 @@ from truth import now
 
 EPOCHS, SAMPLES, BATCH = 2, 48, 4
 KEYS = [range(at, at + BATCH) for at in range(0, SAMPLES, BATCH)]
-told = tempfile.TemporaryFile(buffering=0)  # of all processes: each call adds a line at once
+# Of all processes, which also inherit the name: each call adds a line at once.
+told = open(os.environ.setdefault("OWN_LOADERS_TOLD", os.path.join(tempfile.mkdtemp(), "told")), "ab+", buffering=0)
 model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
 pool = concurrent.futures.ThreadPoolExecutor(2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -113,9 +114,40 @@ def of_map():
 
 
 def of_processes():
-    """Python's own iterator, of the results of a pool of processes."""
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        yield from pool.imap(made, KEYS)
+    """Of the results of a pool of forked processes."""
+    with multiprocessing.get_context("fork").Pool(2) as workers:
+        yield from workers.imap(made, KEYS)
+
+
+def of_spawned():
+    """… of processes that begin anew."""
+    with multiprocessing.get_context("spawn").Pool(2) as workers:
+        yield from workers.imap(made, KEYS)
+
+
+def of_executor():
+    with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("forkserver")) as workers:
+        yield from workers.map(made, KEYS)
+
+
+def work(tasks, results):
+    while (keys := tasks.get()) is not None:
+        results.put(torch.tensor([load(key) for key in keys]).tolist())
+
+
+def of_workers():
+    """Of processes that it forks itself."""
+    context = multiprocessing.get_context("fork")
+    tasks, results = context.SimpleQueue(), context.SimpleQueue()
+    workers = [context.Process(target=work, args=(tasks, results)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for keys in [*KEYS, None, None]:
+        tasks.put(keys)
+    for _ in KEYS:
+        yield torch.tensor(results.get())
+    for worker in workers:
+        worker.join()
 
 
 def of_sums():
@@ -258,9 +290,17 @@ def no_layers():
         step(DATA)
 
 
+def beside_pytorchs():
+    with multiprocessing.get_context("fork").Pool(2) as workers:
+        for _ in range(EPOCHS):
+            for [rows] in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(DATA), BATCH):
+                step(rows)
+                workers.map(load, range(2))
+
+
 def main():
     kind = globals()[sys.argv[1]]
-    if sys.argv[1].startswith("no_"):
+    if not sys.argv[1].startswith("of_"):
         return kind()
     train(kind)
     told.seek(0)
