@@ -33,6 +33,7 @@
 #include "system/loaded.hpp"
 #include "system/loader.hpp"
 #include "system/log.hpp"
+#include "system/mark.hpp"
 #include "system/thread_stack.hpp"
 
 extern "C" [[gnu::visibility("hidden")]] void* __dso_handle;  // of this library
@@ -141,6 +142,7 @@ int audit(const char* event, py::Object* arguments, void*) {
 bool begin_with_python() {
   if (!add_audit_hook(audit)) return false;
   note_process_start();
+  share_with_forks();
   remember_stderr();
   remember_library();
   return true;

@@ -122,8 +122,10 @@ void switch_off(OffReason reason, const char* line) {
   char text[700];
   std::snprintf(text, sizeof text, "not tracing process %d: %.600s", getpid(), line);
   // One line per process tree: what the first process said, or will say, its helpers do not repeat, nor what
-  // a launcher starts that has said it.
-  if ((session.known && !session.first) || is_helper_process() || is_marked_or_descends()) return note(text);
+  // a launcher starts that has said it, nor those that were forked beside the one that did.
+  if ((session.known && !session.first) || is_helper_process() || is_marked_or_descends() ||
+      !is_first_of_forks())
+    return note(text);
   say(text);
   mark_process();
 }

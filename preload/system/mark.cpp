@@ -32,7 +32,17 @@ bool is_marked(std::uint32_t pid) {
   return false;
 }
 
+// nullptr: the kernel refused.
+constinit bool* said = nullptr;
+
 }  // namespace
+
+void share_with_forks() {
+  void* const memory = mmap(nullptr, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  said = memory != MAP_FAILED ? static_cast<bool*>(memory) : nullptr;
+}
+
+bool is_first_of_forks() { return said == nullptr || !__atomic_exchange_n(said, true, __ATOMIC_RELAXED); }
 
 void mark_process() {
   constexpr unsigned kCloseOnExec = 1;  // MFD_CLOEXEC, which glibc names since 2.27
