@@ -46,6 +46,7 @@ constinit OtherLoader loaders[kMostLoaders] = {};
 struct Candidate {
   const py::Object* code = nullptr;
   GivenBatch batch{};
+  std::uint64_t steps = 0;  // that the optimizer had taken
 };
 constinit Candidate candidate{};
 
@@ -322,6 +323,11 @@ bool parent_makes_for(std::uint32_t owner) {
   return (parent.loaders & wanted) != 0;
 }
 
+bool may_begin_with_batch() {
+  if (process.segment.header != nullptr || has_torch_iterators()) return false;
+  return (candidate.code != nullptr && trains_with_batch_of(candidate.steps)) || may_have_own_loader();
+}
+
 bool makes_for(std::uint32_t owner) { return owner >= kFirstPackage || of_program; }
 
 // Python's own iterator of a pool's results has a `next` that is its __next__.
@@ -376,6 +382,7 @@ py::Object* of_iterator(Call& call, unsigned looks) {
   if (result == passed.result && owner_of(code.get()) != passed.owner) {  // it only hands on
     look_at_calls(code.get(), 0);
     candidate = passed.by;
+    candidate.steps = optimizer_steps_taken();
     return result;
   }
   const GivenBatch got{identity, begin, end, length_of(result)};
@@ -383,7 +390,7 @@ py::Object* of_iterator(Call& call, unsigned looks) {
   if (candidate.code == code.get())
     recognize(code.get(), iterator, both);
   else
-    candidate = {code.get(), got};
+    candidate = {code.get(), got, optimizer_steps_taken()};
   return result;
 }
 

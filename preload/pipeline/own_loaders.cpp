@@ -96,6 +96,17 @@ void note_optimizer_step() {
   if (is_main_thread()) ++optimizer_steps;
 }
 
+std::uint64_t optimizer_steps_taken() { return optimizer_steps; }
+
+bool trains_with_batch_of(std::uint64_t steps) { return optimizer_steps - steps <= kMostSteps; }
+
+bool may_have_own_loader() {
+  for (const OwnIterator& iterator : iterators)
+    if (iterator.code != nullptr && iterator.iterator != nullptr && trains_with_batch_of(iterator.steps))
+      return true;
+  return false;
+}
+
 void forget_own_loaders() {
   for (OwnIterator& iterator : iterators)
     if (iterator.code != nullptr) iterator = OwnIterator{};

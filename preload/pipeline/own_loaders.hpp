@@ -54,6 +54,13 @@ class OwnCall {
 
 // The optimizer steps now. Only the main thread's steps count.
 void note_optimizer_step();
+std::uint64_t optimizer_steps_taken();
+
+// Whether training goes on with a batch that an iterator gave at `steps`, which may yet turn out to be a
+// loader.
+bool trains_with_batch_of(std::uint64_t steps);
+// The same of all iterators of the program's own.
+bool may_have_own_loader();
 
 // A forked child trains nothing.
 void forget_own_loaders();

@@ -1,6 +1,7 @@
 // What training does with its batches.
 #include "operators/steps.hpp"
 #include "pipeline/handlers.hpp"
+#include "pipeline/other_loaders.hpp"
 #include "pipeline/own_loaders.hpp"
 
 namespace lotus {
@@ -11,6 +12,7 @@ py::Object* optimizer_step(Call& call) {
   const py::Object* const optimizer = first_of(role_local(call, 0));
   if (optimizer == nullptr) return call.run();
   note_optimizer_step();
+  if (may_begin_with_batch()) return call.run();
   const OptimizerStep step(call.state, optimizer);
   return call.run();
 }
