@@ -72,6 +72,7 @@ void turn(py::ThreadState* state) {
 }  // namespace
 
 void choose_steps(RecordedSteps which) { steps.which = which; }
+bool records_all_steps() { return steps.which == RecordedSteps::all; }
 
 void step_by_loader(py::ThreadState* state, std::uint64_t iterator) {
   if (!may_record()) return;

@@ -17,6 +17,7 @@ enum class RecordedSteps : std::uint8_t { none, automatic, all };
 
 // Before the first step.
 void choose_steps(RecordedSteps which);
+bool records_all_steps();
 
 // A loader's iterator is asked for a batch. Where several are, the one that was asked first tells the steps.
 void step_by_loader(py::ThreadState* state, std::uint64_t iterator);

@@ -255,6 +255,7 @@ void recognize(py::Object* code, const py::Object* live, std::span<const GivenBa
     if (batch.iterator != iterator)
       begin_iterator(*loader, code, static_cast<const py::Object*>(batch.iterator), live);
     iterator = batch.iterator;
+    if (batch.begin < thread->last) continue;  // what was recorded since hides when it was waited for
     Getting(*thread, *loader, batch.begin, false).came(*thread, *loader, batch.end, batch.samples);
   }
   loader->iterator = live;

@@ -12,7 +12,7 @@ py::Object* optimizer_step(Call& call) {
   const py::Object* const optimizer = first_of(role_local(call, 0));
   if (optimizer == nullptr) return call.run();
   note_optimizer_step();
-  if (may_begin_with_batch()) return call.run();
+  if (may_begin_with_batch() && !records_all_steps()) return call.run();
   const OptimizerStep step(call.state, optimizer);
   return call.run();
 }
