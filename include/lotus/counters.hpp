@@ -18,6 +18,8 @@ enum class CounterSource : std::uint8_t {
   software,   // PERF_TYPE_SOFTWARE
   cache,      // PERF_TYPE_HW_CACHE
   raw,        // PERF_TYPE_RAW: the processor's own number of an event
+  leading,    // … of one that is the first of its group
+  led,        // … of one that the kernel counts only in the group that the `leading` one is the first of
 };
 
 enum class UsageCount : std::uint8_t { faults, minor_faults, major_faults, switches };
@@ -35,6 +37,8 @@ constexpr std::uint32_t perf_type(CounterSource source) {
     case CounterSource::cache:
       return 3;
     case CounterSource::raw:
+    case CounterSource::leading:
+    case CounterSource::led:
       return 4;
     default:
       return 0;
@@ -117,6 +121,7 @@ inline constexpr CounterSet kCounterSets[] = {
                 "L1-dcache-load-misses,minor-faults,major-faults,task-clock"},
     {"branch",  "instructions,cycles,branches,branch-misses,task-clock"},
     {"tlb",     "instructions,cycles,dTLB-loads,dTLB-load-misses,iTLB-load-misses,page-faults,task-clock"},
+    {"topdown", "instructions,cycles,page-faults,task-clock"},  // and the processor's own: topdown.hpp
 };
 // clang-format on
 

@@ -135,7 +135,7 @@ enum class Shape : std::uint8_t {
                                                        storage */                                   \
   ROW(allocated,     62, point, "address:u bytes:u:bytes place:u")  /* by PyTorch's CPU allocator; place: 0 in operators */ \
   ROW(released,      63, point, "address:u bytes:u:bytes")  /* bytes: as the allocator rounded them up */ \
-  /* ---- definitions of processes; next: 104 (96 to 100 are the collector's) ---- */               \
+  /* ---- definitions of processes; next: 105 (96 to 100 are the collector's) ---- */               \
   ROW(python_code,   94, definition, "id:u name:s file:s line:u")  /* a Python function on the way to an operator */ \
   ROW(place,         95, definition, "id:u parent:u code:u line:u offset:u")  /* where a Python function was at a call: its \
                                                        line, 0 not known, and the offset of the instruction in \
@@ -181,6 +181,8 @@ enum class Shape : std::uint8_t {
   ROW(counting,      93, definition, "counter:u name:s user_only:u error:u")  /* LOTUS_COUNTERS: a counter, by perf's \
                                                        name; user_only 1: without what the kernel does for the \
                                                        program; error: an errno, why it is not counted; 0: it is */ \
+  ROW(processor,    104, definition, "vendor:s family:u model:u")  /* with LOTUS_COUNTERS: what the process runs on, see \
+                                                       ProcessorId in topdown.hpp; vendor empty: not known */ \
   /* ---- definitions of an importer: what another tool said of the run; next: 83 ---- */           \
   ROW(configuration, 80, definition, "name:s ranks:u")  /* of the run; ranks: GPUs or processes that train, 0 \
                                                        not known */                                 \

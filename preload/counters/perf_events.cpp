@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "counters/wanted.hpp"
 #include "system/clock.hpp"
 
 namespace lotus {
@@ -62,14 +61,24 @@ bool is_still(int descriptor, std::uint64_t expected) {
   return perf_kernel.number(descriptor, number) && number == expected;
 }
 
-// Into the group that was made last, else as the first one of another: a group is on the processor as a
-// whole, and what is too much for it the kernel refuses.
+// The group that an event joins if the kernel lets it; kNoGroup: it begins one.
+std::uint32_t group_to_join(const ThreadEvents& events, const CounterRow& row) {
+  if (row.source == CounterSource::leading || events.groups == 0) return kNoGroup;
+  if (row.source != CounterSource::led) return events.groups - 1;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i)
+    if (wanted_counters.of[i].row.source == CounterSource::leading) return events.group_of[i];
+  return kNoGroup;
+}
+
+// Into a group that there is, else as the first one of another: a group is on the processor as a whole, and
+// what is too much for it the kernel refuses.
 void add_event(ThreadEvents& events, std::size_t counter) {
   const WantedCounter& wanted = wanted_counters.of[counter];
-  std::uint32_t group = events.groups - 1;
-  int opened = events.groups > 0 ? perf_kernel.open(wanted.row, wanted.user_only, events.leaders[group]) : -1;
+  std::uint32_t group = group_to_join(events, wanted.row);
+  int opened = group != kNoGroup ? perf_kernel.open(wanted.row, wanted.user_only, events.leaders[group]) : -1;
   const bool first = opened < 0;
   if (first) {
+    if (wanted.row.source == CounterSource::led) return;
     group = events.groups;
     opened = group < kMaxGroups ? perf_kernel.open(wanted.row, wanted.user_only, -1) : -1;
   }
@@ -93,19 +102,16 @@ void add_event(ThreadEvents& events, std::size_t counter) {
 
 // 0, or the errno of an event that is refused.
 int try_event(const CounterRow& row, bool user_only) {
-  const int event = perf_kernel.open(row, user_only, -1);
-  if (event < 0) return errno;
-  syscall(SYS_close, event);
-  return 0;
-}
-
-void try_counter(WantedCounter& counter) {
-  counter.error = try_event(counter.row, false);
-  // What software events count happens in the kernel: without its part a migration is none.
-  const bool may_be_of_user = is_of_processor(counter.row.source);
-  if (!may_be_of_user || (counter.error != EACCES && counter.error != EPERM)) return;
-  counter.error = try_event(counter.row, true);
-  counter.user_only = counter.error == 0;
+  int leader = -1;
+  if (row.source == CounterSource::led) {
+    leader = perf_kernel.open(kSlots, user_only, -1);
+    if (leader < 0) return errno;
+  }
+  const int event = perf_kernel.open(row, user_only, leader);
+  const int error = event < 0 ? errno : 0;
+  if (event >= 0) syscall(SYS_close, event);
+  if (leader >= 0) syscall(SYS_close, leader);
+  return error;
 }
 
 struct GroupRead {
@@ -223,6 +229,15 @@ void close_events(ThreadEvents& events) {
   events.owner = 0;
   events.groups = 0;
   errno = saved;
+}
+
+void try_counter(WantedCounter& counter) {
+  counter.error = try_event(counter.row, false);
+  // What software events count happens in the kernel: without its part a migration is none.
+  const bool may_be_of_user = is_of_processor(counter.row.source);
+  if (!may_be_of_user || !is_permission(counter.error)) return;
+  counter.error = try_event(counter.row, true);
+  counter.user_only = counter.error == 0;
 }
 
 void try_counters() {

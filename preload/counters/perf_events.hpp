@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <lotus/counters.hpp>
 
+#include "counters/wanted.hpp"
+
 namespace lotus {
 
 inline constexpr std::size_t kMaxGroups = 4;
@@ -61,7 +63,10 @@ std::uint64_t counted(const ThreadEvents& events, std::size_t counter, const Cou
 // Closes what is still there of a thread that is gone, or that the parent of this forked process has.
 void close_events(ThreadEvents& events);
 
-// Asks the kernel for each of the counters, once, on the calling thread.
+// Asks the kernel, on the calling thread, whether and how it counts an event.
+void try_counter(WantedCounter& counter);
+
+// The same for each of the wanted counters, once.
 void try_counters();
 
 }  // namespace lotus

@@ -21,13 +21,12 @@ bool is_wanted(const CounterRow& row) {
   return false;
 }
 
-// False: there is no such counter, or there are too many.
-bool want(std::string_view name) {
-  CounterRow row = counter_named(name);
-  if (row.name.empty()) return false;
+bool want_row(CounterRow row) {
   if (is_wanted(row)) return true;
+  if (row.source == CounterSource::led && !want_row(kSlots)) return false;
   if (wanted_counters.count == kMaxCounters) return false;
-  if (row.source == CounterSource::raw) {  // the program may write over its environment
+  if (row.name[0] == 'r' && counter_named(row.name).source == CounterSource::raw) {
+    // The program may write over its environment.
     char* copy = raw_names[wanted_counters.count];
     std::memcpy(copy, row.name.data(), row.name.size());
     row.name = {copy, row.name.size()};
@@ -36,16 +35,40 @@ bool want(std::string_view name) {
   return true;
 }
 
-bool want_all(std::string_view names) {
+bool want_all(std::string_view names, const TopdownModel* topdown);
+
+// The processor's own events, in their order: what leads a group comes first.
+bool want_topdown(const TopdownModel* topdown) {
+  wanted_counters.topdown_unknown = topdown == nullptr;
+  if (topdown == nullptr) return true;
+  for (const CounterRow& row : topdown->events)
+    if (!want_row(row)) return false;
+  return true;
+}
+
+bool want_set(const CounterSet& set, const TopdownModel* topdown) {
+  return (set.name != "topdown" || want_topdown(topdown)) && want_all(set.counters, topdown);
+}
+
+// False: there is no such counter, or there are too many.
+bool want(std::string_view name, const TopdownModel* topdown) {
+  for (const CounterSet& set : kCounterSets)
+    if (set.name == name) return want_set(set, topdown);
+  if (topdown != nullptr)
+    for (const CounterRow& row : topdown->events)
+      if (row.name == name) return want_row(row);
+  const CounterRow row = counter_named(name);
+  return !row.name.empty() && want_row(row);
+}
+
+bool want_all(std::string_view names, const TopdownModel* topdown) {
   for (;;) {
     const std::string_view name = names.substr(0, names.find(','));
-    if (!want(name)) return false;
+    if (!want(name, topdown)) return false;
     if (name.size() == names.size()) return true;
     names.remove_prefix(name.size() + 1);
   }
 }
-
-bool is_permission(int error) { return error == EACCES || error == EPERM; }
 
 // Appends those that were refused for one of two reasons; names that do not fit are left out, not the reason.
 void tell_refused(char* text, std::size_t size, bool for_permission, const char* reason) {
@@ -67,25 +90,36 @@ void tell_refused(char* text, std::size_t size, bool for_permission, const char*
 
 }  // namespace
 
-const char* want_counters(const char* value) {
-  wanted_counters.tried = counters_on = false;
-  wanted_counters.count = 0;
-  std::string_view names = value;
-  for (const CounterSet& set : kCounterSets)
-    if (set.name == names) names = set.counters;
-  counters_on = want_all(names);
+bool is_permission(int error) { return error == EACCES || error == EPERM; }
+
+const char* want_counters(const char* value, const ProcessorId& processor) {
+  wanted_counters = {};
+  counters_on = false;
+  if (std::strcmp(value, "list") == 0) {
+    wanted_counters.listed = true;
+    return nullptr;
+  }
+  counters_on = want_all(value, topdown_of(processor));
   if (counters_on) return nullptr;
-  wanted_counters.count = 0;
-  return "default, memory, branch, tlb or up to 16 of perf's names with commas between";
+  wanted_counters = {};
+  return "default, memory, branch, tlb, topdown, up to 16 counters by perf's names with commas between, or "
+         "list";
 }
 
 const char* counters_remark() {
-  static constinit char text[1024] = {};
+  static constinit char text[1280] = {};
   text[0] = '\0';
-  tell_refused(text, sizeof text, false, "this machine does not offer them, as most virtual machines do not");
-  tell_refused(text, sizeof text, true,
-               "the kernel does not permit it: sysctl kernel.perf_event_paranoid=1 as root, and in a "
-               "container --cap-add=PERFMON");
+  tell_refused(text, sizeof text, false, kNotOffered);
+  tell_refused(text, sizeof text, true, kNotPermitted);
+  if (wanted_counters.topdown_unknown) {
+    const ProcessorId processor = this_processor();
+    const std::size_t used = std::strlen(text);
+    std::snprintf(text + used, sizeof text - used,
+                  "%sno top-down analysis is known for this processor (%s family %llu model 0x%llx)",
+                  used != 0 ? "; " : "", processor.vendor.empty() ? "unknown" : processor.vendor.data(),
+                  static_cast<unsigned long long>(processor.family),
+                  static_cast<unsigned long long>(processor.model));
+  }
   return text[0] != '\0' ? text : nullptr;
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <lotus/counters.hpp>
+#include <lotus/topdown.hpp>
 
+#include "counters/processor.hpp"
 #include "system/hot.hpp"
 
 namespace lotus {
@@ -14,7 +16,9 @@ struct WantedCounter {
 };
 
 struct WantedCounters {
-  bool tried;  // the kernel was asked for them
+  bool tried;            // the kernel was asked for them
+  bool listed;           // what there is is to be told, and nothing is counted
+  bool topdown_unknown;  // the set was asked for, and this processor's events are not known
   std::size_t count;
   WantedCounter of[kMaxCounters];
 };
@@ -23,8 +27,18 @@ extern WantedCounters wanted_counters;
 // Whether anything is counted in this process.
 LOTUS_DIRECT extern bool counters_on;
 
-// Takes the value of LOTUS_COUNTERS. nullptr, or what is expected instead.
-const char* want_counters(const char* value);
+// Takes the value of LOTUS_COUNTERS: sets and names with commas between, or `list`. nullptr, or what is
+// expected instead.
+const char* want_counters(const char* value, const ProcessorId& processor);
+inline const char* want_counters(const char* value) { return want_counters(value, this_processor()); }
+
+// Reasons of the kernel's refusals, with what to do.
+inline constexpr const char* kNotOffered =
+    "this machine does not offer them, as most virtual machines do not";
+inline constexpr const char* kNotPermitted =
+    "the kernel does not permit it: sysctl kernel.perf_event_paranoid=1 as root, and in a container "
+    "--cap-add=PERFMON";
+bool is_permission(int error);
 
 // For the one line: which counters the kernel refuses, and what to do; nullptr: none. After try_counters().
 const char* counters_remark();

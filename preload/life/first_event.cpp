@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "counters/listing.hpp"
 #include "counters/perf_events.hpp"
+#include "counters/processor.hpp"
 #include "counters/wanted.hpp"
 #include "life/autostart.hpp"
 #include "life/config.hpp"
@@ -84,15 +86,19 @@ bool begin_recording() {
   if (collector == CollectorStart::absent || collector == CollectorStart::failed) give_back();
   try_counters();
   announce(collector);
+  if (session.first && wanted_counters.listed) list_counters(say);
   return true;
 }
 
 void tell_counters() {
+  if (!counters_on) return;
   for (std::size_t i = 0; i < wanted_counters.count; ++i) {
     const WantedCounter& counter = wanted_counters.of[i];
     define<Kind::counting>(i + 1, counter.row.name, std::uint64_t{counter.user_only},
                            static_cast<std::uint64_t>(counter.error));
   }
+  const ProcessorId processor = this_processor();
+  define<Kind::processor>(processor.vendor, processor.family, processor.model);
 }
 
 void describe_and_sample() {

@@ -141,7 +141,7 @@ TEST_CASE("counters: instructions per cycle, misses per thousand instructions, s
   is("cache-misses", 10'000);
   is("branch-misses", 2000);
   const auto value = [&](std::string_view key) -> std::optional<double> {
-    for (const RatioRow& row : ratio_rows())
+    for (const RatioRow& row : ratio_rows(nullptr))
       if (const auto ratio = row.key == key ? ratio_of(row, calls) : std::nullopt) return ratio->value;
     return std::nullopt;
   };

@@ -235,7 +235,7 @@ def test_dependency_has_one_home(dependency):
 
 
 def test_contract_includes_no_system_headers():
-    allowed = re.compile(r"^(lotus/\w+\.hpp|cstddef|cstdint|cstring|iterator|string_view|type_traits|utility)$")
+    allowed = re.compile(r"^(lotus/\w+\.hpp|cstddef|cstdint|cstring|iterator|span|string_view|type_traits|utility)$")
     for path in files("include"):
         assert [name for name in includes(path) if not allowed.match(name)] == []
 

@@ -97,6 +97,44 @@ def test_a_name_that_there_is_not(tracer, texts):
     assert trace.named("count") == []
 
 
+def test_list_says_what_the_machine_has(tracer, texts):
+    """And the program runs as without it, with nothing counted."""
+    bare = harness.run(harness.pure_program(data=texts))
+    outcome, trace = tracer.trace(harness.pure_program(data=texts), LOTUS_COUNTERS="list")
+    assert outcome.visible == bare.visible
+    lines = outcome.lotus_lines
+    assert sum("counters of this machine (" in line for line in lines) == 1  # workers do not repeat it
+    counted = next(line for line in lines if "  counted: " in line)
+    assert {"page-faults", "minor-faults", "major-faults", "context-switches", "task-clock"} <= set(
+        counted.split("counted: ")[1].split(", "))
+    told = [name for line in lines if "counted" in line and ": " in line for name in line.split(": ")[-1].split(", ")]
+    assert "instructions" in told and "LLC-load-misses" in told
+    assert any("  sets: default (" in line and "topdown (" in line for line in lines)
+    assert trace.named("counting") == [] and trace.named("count") == []
+
+
+def test_topdown_on_any_machine(tracer):
+    """Without a PMU, or on a processor that is not known, a line says so and the rest is counted."""
+    outcome, trace = tracer.trace([*harness.program("counted"), 0], LOTUS_COUNTERS="topdown")
+    assert outcome.code == 0, outcome.stderr.decode()
+    told = json.loads(counters(trace, "--json"))
+    truth = json.loads(outcome.stdout)
+    (processor,) = trace.named("processor")
+    assert told["processors"] == [f"{processor['vendor']} family {processor['family']} model {processor['model']:#x}"]
+    ops = {op["name"]: op for op in told["ops"]}
+    assert ops["TouchesPages"]["counters"]["page-faults"]["value"] == pytest.approx(
+        truth["TouchesPages"]["page-faults"], rel=0.01)
+    known = told["topdown"] is not None
+    assert known != any("no top-down analysis is known for this processor (" in line for line in outcome.lotus_lines)
+    events = set(told["counters"]) - {"instructions", "cycles", "page-faults", "task-clock"}
+    assert known == bool(events)
+    counts = known and not any(told["counters"][name]["errors"] for name in events)
+    assert counts == ("backend_bound_percent" in ops["TouchesPages"]["ratios"])
+    if counts:
+        ratios = ops["TouchesPages"]["ratios"]
+        assert 0 <= ratios["backend_bound_percent"]["value"] <= 100
+
+
 def test_a_program_that_closes_all_descriptors(tracer, texts):
     """What it opens then gets their numbers: nothing is read from it."""
     code = ("import os, runpy, sys; import torch.utils.data as data; init = data.DataLoader.__iter__\n"

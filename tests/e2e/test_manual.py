@@ -184,7 +184,7 @@ def test_keys_of_counters(tmp_path_factory, tracers):
     _, trace = tracers[-1].trace([*harness.program("counted"), 0], LOTUS_COUNTERS="default")
     kinds = [f"{of}.{kind}" for of in (".ops[]", ".fetches") for kind in ("counters", "ratios")]
     compare([asked(["counters", "--json"], trace.path)], ["counters"], [".counters", *kinds],
-            [f"{of}.ratios.NAME" for of in (".ops[]", ".fetches")] + [f"{of}.ratios" for of in (".ops[]", ".fetches")])
+            [".topdown"] + [f"{of}.ratios.NAME" for of in (".ops[]", ".fetches")] + [f"{of}.ratios" for of in (".ops[]", ".fetches")])
 
 
 def test_keys_of_memory(tmp_path_factory, tracers):

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "counters/listing.hpp"
 #include "counters/perf_events.hpp"
 #include "counters/wanted.hpp"
 
@@ -29,20 +30,37 @@ struct Played {
   int refuse = 0;                                   // an errno for each event; with user_only: none
   std::vector<int> in_group;                        // by group
   std::vector<std::vector<std::uint64_t>> answers;  // by group: count, enabled, running, values
+  std::vector<CounterSource> first;                 // by group
   const ThreadEvents* events = nullptr;
 } played;
 
-int play_open(const CounterRow&, bool user_only, int leader) {
-  if (played.refuse != 0 && !user_only) {
-    errno = played.refuse;
-    return -1;
+int refuse(int error) {
+  errno = error;
+  return -1;
+}
+
+// The group of a leader; while an event is only tried: the last one.
+std::size_t group_of(int leader) {
+  for (std::uint32_t group = 0; group < played.events->groups; ++group)
+    if (played.events->leaders[group] == leader) return group + played.first.size() - played.events->groups;
+  return played.first.size() - 1;
+}
+
+// As Linux takes Intel's metrics of slots: in the group only that `slots` leads, and without a counter of
+// their own.
+int play_open(const CounterRow& row, bool user_only, int leader) {
+  if (played.refuse != 0 && !user_only) return refuse(played.refuse);
+  const bool is_led = row.source == CounterSource::led;
+  if (leader < 0) {
+    if (is_led) return refuse(EINVAL);
+    played.first.push_back(row.source);
+    played.in_group.push_back(1);
+  } else {
+    const std::size_t group = group_of(leader);
+    if (is_led && played.first[group] != CounterSource::leading) return refuse(EINVAL);
+    if (!is_led && played.in_group[group] == played.room) return refuse(EINVAL);
+    if (!is_led) ++played.in_group[group];
   }
-  if (leader >= 0 && played.in_group.back() == played.room) {
-    errno = EINVAL;
-    return -1;
-  }
-  if (leader < 0) played.in_group.push_back(0);
-  ++played.in_group.back();
   return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -62,6 +80,8 @@ bool play_number(int descriptor, std::uint64_t& number) {
   number = static_cast<std::uint64_t>(descriptor);
   return descriptor >= 0;
 }
+
+std::vector<std::string> listed;
 
 // The played kernel for as long as a test lasts.
 struct Playing {
@@ -184,6 +204,115 @@ TEST_CASE("counters: what the kernel refuses is told once, with what to do; the 
   CHECK(remark.find("instructions, cycles") != remark.npos);
   CHECK(remark.find("this machine does not offer them") != remark.npos);
   CHECK(playing.read().known == 0b10);
+}
+
+TEST_CASE("topdown: slots lead their metrics, what is wanted beside them fills the room") {
+  Playing playing(4);
+  const ProcessorId sapphire_rapids{"GenuineIntel", 6, 0x8f};
+  CHECK(want_counters("topdown", sapphire_rapids) == nullptr);
+  CHECK(names() == std::vector<std::string>{"slots", "topdown-retiring", "topdown-bad-spec",
+                                            "topdown-fe-bound", "topdown-be-bound", "topdown-heavy-ops",
+                                            "topdown-br-mispredict", "topdown-fetch-lat", "topdown-mem-bound",
+                                            "instructions", "cycles", "page-faults", "task-clock"});
+  try_counters();
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) CHECK(wanted_counters.of[i].error == 0);
+  CHECK(counters_remark() == nullptr);
+  played.answers = {{11, 900, 900, 1000, 300, 100, 200, 400, 30, 90, 150, 250, 700, 250}};
+  const Counts counts = playing.read();
+  CHECK(playing.events.groups == 1);
+  CHECK(counts.values[8] == 250);
+  CHECK(counts.values[10] == 250);
+  CHECK(counts.known == 0b1111111111111);
+}
+
+TEST_CASE("topdown: a metric brings its leader, wherever it is named") {
+  Playing playing(2);
+  const ProcessorId ice_lake{"GenuineIntel", 6, 0x6a};
+  CHECK(want_counters("instructions,cycles,topdown-be-bound,branches", ice_lake) == nullptr);
+  CHECK(names() ==
+        std::vector<std::string>{"instructions", "cycles", "slots", "topdown-be-bound", "branches"});
+  played.answers = {{2, 900, 450, 1, 2}, {3, 900, 450, 1000, 400, 77}};
+  const Counts counts = playing.read();
+  CHECK(playing.events.groups == 2);
+  CHECK(counts.values[3] == 400);
+  CHECK(counts.values[4] == 77);
+  CHECK(want_counters("topdown-mem-bound", ice_lake) != nullptr);  // since Sapphire Rapids
+}
+
+TEST_CASE("topdown: where slots are refused, so are their metrics, and the rest goes on") {
+  Playing playing(8, ENOENT);
+  CHECK(want_counters("topdown", {"GenuineIntel", 6, 0x8f}) == nullptr);
+  try_counters();
+  CHECK(wanted_counters.of[1].error == ENOENT);
+  CHECK(std::string(counters_remark()).find("slots, topdown-retiring") != std::string::npos);
+  const Counts counts = playing.read();
+  CHECK(counts.known == 0b1100000000000);
+}
+
+TEST_CASE("topdown: AMD's events by their numbers, as many as a core counts at a time in each group") {
+  Playing playing(6);
+  CHECK(want_counters("topdown", {"AuthenticAMD", 25, 0x11}) == nullptr);
+  const auto code = [](std::string_view name) {
+    for (std::size_t i = 0; i < wanted_counters.count; ++i)
+      if (wanted_counters.of[i].row.name == name) return wanted_counters.of[i].row.code;
+    return std::uint64_t{0};
+  };
+  CHECK(code("de_no_dispatch_per_slot.backend_stalls") == 0x100001ea0);
+  CHECK(code("no_ops_from_frontend.cmask_6") == 0x1060001a0);
+  CHECK(code("ex_ret_ops") == 0xc1);
+  played.answers = {{6, 900, 300, 1, 2, 3, 4, 5, 6}, {6, 900, 300, 7, 8, 9, 10, 11, 12}, {1, 900, 300, 13}};
+  const Counts counts = playing.read();
+  CHECK(playing.events.groups == 3);
+  for (std::size_t i = 0; i < 13; ++i) CHECK(counts.values[i] == i + 1);
+}
+
+TEST_CASE("topdown: of an unknown processor only what is known is counted, and that is said") {
+  Playing playing(8);
+  CHECK(want_counters("topdown", {"GenuineIntel", 6, 0x55}) == nullptr);  // Skylake
+  CHECK(names() == std::vector<std::string>{"instructions", "cycles", "page-faults", "task-clock"});
+  try_counters();
+  CHECK(std::string(counters_remark()).find("no top-down analysis is known") != std::string::npos);
+  CHECK(want_counters("default", {"GenuineIntel", 6, 0x55}) == nullptr);
+  CHECK(counters_remark() == nullptr);
+}
+
+TEST_CASE("counters: several sets, each counter once") {
+  CHECK(want_counters("branch,tlb") == nullptr);
+  CHECK(names() == std::vector<std::string>{"instructions", "cycles", "branches", "branch-misses",
+                                            "task-clock", "dTLB-loads", "dTLB-load-misses",
+                                            "iTLB-load-misses", "page-faults"});
+  CHECK(want_counters("default,memory,tlb") != nullptr);  // more than 16
+  want_counters("none");
+}
+
+TEST_CASE("counters: the list has each counter of the machine once, and counts nothing") {
+  Playing playing(8, ENOENT);
+  listed.clear();
+  CHECK(want_counters("list") == nullptr);
+  CHECK(wanted_counters.listed);
+  CHECK_FALSE(counters_on);
+  list_counters([](const char* line) { listed.emplace_back(line); });
+  REQUIRE(listed.size() == 4);
+  CHECK(listed[0].find("counters of this machine (") != std::string::npos);
+  CHECK(listed[1] == "  counted: page-faults, minor-faults, major-faults, context-switches, task-clock");
+  CHECK(listed[2].find("not counted (this machine does not offer them") != std::string::npos);
+  CHECK(listed[2].find(" cpu-migrations, alignment-faults, emulation-faults, cycles, instructions,") !=
+        std::string::npos);
+  CHECK(listed[2].find("migrations, migrations") == std::string::npos);
+  CHECK(listed[3].find("  sets: default (3 of 9 counters), ") == 0);
+  CHECK_FALSE(counters_on);
+}
+
+TEST_CASE("counters: the list says which are counted in part") {
+  Playing playing(8, EACCES);
+  listed.clear();
+  want_counters("list");
+  list_counters([](const char* line) { listed.emplace_back(line); });
+  REQUIRE(listed.size() == 5);
+  CHECK(listed[2].find("counted (without what the kernel does for the program") != std::string::npos);
+  CHECK(listed[2].find(" cycles, instructions,") != std::string::npos);
+  CHECK(listed[3].find("perf_event_paranoid=1") != std::string::npos);
+  CHECK(listed[3].find(" cpu-migrations, ") != std::string::npos);
 }
 
 TEST_CASE("counters: faults and CPU time without perf") {

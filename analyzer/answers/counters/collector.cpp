@@ -1,5 +1,7 @@
 #include "answers/counters/collector.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <lotus/counters.hpp>
 
@@ -11,15 +13,29 @@ std::optional<SampledTotal> CountedCalls::total(const std::string& counter) cons
                                  : total_of(by_duration, found->second.measured, found->second.first);
 }
 
+namespace {
+
+void add_processor(const Process& process, CounterFindings& findings) {
+  if (!process.processor) return;
+  const auto& [vendor, family, model] = *process.processor;
+  const TopdownModel* topdown = topdown_of({vendor, family, model});
+  findings.topdown = findings.processors.empty() || findings.topdown == topdown ? topdown : nullptr;
+  findings.processors.insert(fmt::format("{} family {} model {:#x}", vendor, family, model));
+}
+
+}  // namespace
+
 CounterCollector::CounterCollector(const Trace& trace, CounterFindings& findings)
     : trace_(trace), findings_(findings) {
   findings_.files.push_back(trace.source.path());
-  for (const auto& [number, process] : trace.catalog.processes())
+  for (const auto& [number, process] : trace.catalog.processes()) {
+    add_processor(*process, findings_);
     for (const auto& [id, counter] : process->counters) {
       CounterState& state = findings_.counters[counter.name];
       state.user_only = state.user_only || counter.user_only;
       if (counter.error != 0) state.errors.insert(counter.error);
     }
+  }
 }
 
 void CounterCollector::on_point(const Stream& stream, const Record& record, std::uint64_t) {

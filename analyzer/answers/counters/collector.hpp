@@ -1,6 +1,7 @@
 // What counters counted in the operations of traces, and in the fetches of their batches.
 #pragma once
 
+#include <lotus/topdown.hpp>
 #include <map>
 #include <optional>
 #include <set>
@@ -46,6 +47,9 @@ struct CounterFindings {
   std::map<std::string, CounterState> counters;
   std::map<OpKey, CountedCalls> ops;  // nested operations are part of those around them
   CountedCalls fetches;
+  // Of the processors that all of it ran on; nullptr: not known, or they differ.
+  const TopdownModel* topdown = nullptr;
+  std::set<std::string> processors;  // "GenuineIntel family 6 model 0x8f"
 };
 
 class CounterCollector : public Visitor {

@@ -1,31 +1,34 @@
 // What counters say together: formulas, one row each.
 #pragma once
 
+#include <lotus/topdown.hpp>
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "answers/counters/collector.hpp"
+#include "answers/counters/formula.hpp"
 
 namespace lotus::analyzer {
 
-// scale × numerator / denominator, both of them counters.
 struct RatioRow {
-  const char* key;    // in JSON and CSV
-  const char* title;  // for people
-  const char* numerator;
-  const char* denominator;
-  double scale;
+  std::string key;    // in JSON and CSV
+  std::string title;  // for people
+  double scale;       // of the formula's value
+  Formula formula;
+  std::optional<TopdownPart> part;  // of a share of the processor's slots, in percent
 };
 
-std::span<const RatioRow> ratio_rows();
+// Those of all processors; then the shares of the slots, if `topdown` is not nullptr.
+std::vector<RatioRow> ratio_rows(const TopdownModel* topdown);
 
 struct Ratio {
   double value = 0;
-  std::optional<Bounds> interval;  // from the ends of both totals' intervals: wider than 95 %, never narrower
+  std::optional<Bounds> interval;  // from the ends of all totals' intervals: wider than 95 %, never narrower
 };
 
-// None: one of the two was not counted, or the denominator was 0.
+// None: one of its counters was not counted, or a divisor was 0. Shares of slots are between 0 and 100 %,
+// where groups that are on in turns, or two threads of a core, would have them a little outside.
 std::optional<Ratio> ratio_of(const RatioRow& row, const CountedCalls& calls);
 
 }  // namespace lotus::analyzer

@@ -60,13 +60,13 @@ Json counter_json(const CountedCalls& calls, const std::string& name, const Coun
   return json;
 }
 
-Json calls_json(const CountedCalls& calls) {
+Json calls_json(const CountedCalls& calls, const std::vector<RatioRow>& ratios) {
   Json json = {{"calls", calls.calls}, {"wall_s", calls.wall_ns / kNsPerS}};
   json["counters"] = Json::object();
   for (const auto& [name, totals] : calls.counters)
     json["counters"][name] = counter_json(calls, name, totals);
   json["ratios"] = Json::object();
-  for (const RatioRow& row : ratio_rows())
+  for (const RatioRow& row : ratios)
     if (const auto ratio = ratio_of(row, calls))
       json["ratios"][row.key] = {{"value", ratio->value}, {"interval", bounds_json(ratio->interval)}};
   return json;
@@ -84,7 +84,7 @@ std::string bounds_text(const std::string& counter, const std::optional<Bounds>&
   return amount(counter, bounds->low) + "–" + amount(counter, bounds->high);
 }
 
-void add_counters(Table& table, const CountedRow& row) {
+void add_counters(Table& table, const CountedRow& row, const std::vector<RatioRow>& ratios) {
   std::string name = row.name();
   const CountedCalls& calls = *row.calls;
   const auto all = static_cast<double>(calls.calls);
@@ -97,7 +97,7 @@ void add_counters(Table& table, const CountedRow& row) {
                amount(counter, per_second), human_percent(100 * static_cast<double>(total->measured) / all),
                totals.on_percent() < 100 ? human_percent(totals.on_percent()) : ""});
   }
-  for (const RatioRow& ratio : ratio_rows())
+  for (const RatioRow& ratio : ratios)
     if (const auto value = ratio_of(ratio, calls))
       table.add({"", ratio.title, fmt::format("{:.3g}", value->value),
                  value->interval ? fmt::format("{:.3g}–{:.3g}", value->interval->low, value->interval->high)
@@ -143,7 +143,8 @@ std::string counters_text(const CounterFindings& findings, const Terminal& termi
                {.title = "per second", .importance = 3},
                {.title = "measured", .importance = 2},
                {.title = "on", .importance = 4}});
-  for (const CountedRow& row : counted_rows(findings)) add_counters(table, row);
+  const std::vector<RatioRow> ratios = ratio_rows(findings.topdown);
+  for (const CountedRow& row : counted_rows(findings)) add_counters(table, row, ratios);
   std::string out;
   for (const std::string& told : refused_text(findings))
     out += terminal.styled(Style::dim, wrapped(told, terminal.width)) + "\n";
@@ -153,7 +154,11 @@ std::string counters_text(const CounterFindings& findings, const Terminal& termi
 }
 
 Json counters_json(const CounterFindings& findings) {
-  Json json = {{"schema", 1}, {"files", findings.files}};
+  Json json = {{"schema", 1}, {"files", findings.files}, {"processors", findings.processors}};
+  json["topdown"] = nullptr;
+  if (const TopdownModel* topdown = findings.topdown)
+    json["topdown"] = {{"of", topdown->name}, {"unit", topdown->unit}};
+  const std::vector<RatioRow> ratios = ratio_rows(findings.topdown);
   json["counters"] = Json::object();
   for (const auto& [name, state] : findings.counters) {
     Json errors = Json::array();
@@ -164,10 +169,10 @@ Json counters_json(const CounterFindings& findings) {
   for (const CountedRow& row : counted_rows(findings)) {
     if (row.op == nullptr) continue;
     Json op = {{"name", row.op->name}, {"qualified", row.op->qualified}};
-    op.update(calls_json(*row.calls));
+    op.update(calls_json(*row.calls, ratios));
     json["ops"].push_back(std::move(op));
   }
-  json["fetches"] = calls_json(findings.fetches);
+  json["fetches"] = calls_json(findings.fetches, ratios);
   return json;
 }
 
@@ -180,12 +185,13 @@ std::string counters_csv(const CounterFindings& findings) {
   const auto end = [&](const Json& interval, std::size_t which) {
     return interval.is_null() ? std::string() : number(interval[which]);
   };
+  const std::vector<RatioRow> ratios = ratio_rows(findings.topdown);
   for (const CountedRow& row : counted_rows(findings)) {
     const std::string head =
         (row.op != nullptr ? csv_cell(escaped(row.op->name)) + "," + csv_cell(escaped(row.op->qualified))
                            : ",") +
         "," + std::to_string(row.calls->calls) + ",";
-    const Json json = calls_json(*row.calls);
+    const Json json = calls_json(*row.calls, ratios);
     for (const auto& [name, value] : json["counters"].items())
       out += head + value["measured_calls"].dump() + "," + csv_cell(escaped(name)) + "," +
              number(value["value"]) + "," + end(value["interval"], 0) + "," + end(value["interval"], 1) +

@@ -42,6 +42,7 @@ constexpr Row kRows[] = {
     {"counter", "name", Redaction::keep},
     {"counter", "value", Redaction::keep},
     {"counting", "name", Redaction::keep},
+    {"processor", "vendor", Redaction::keep},
     {"tried", "settings", Redaction::keep},
     {"tried", "instead", Redaction::keep},
     {"tried", "refused", Redaction::keep},

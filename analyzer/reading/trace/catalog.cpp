@@ -244,6 +244,10 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
     case Kind::no_steps:
       target.no_steps = field<Kind::no_steps, "reason">(record);
       return;
+    case Kind::processor:
+      target.processor = {std::string(field<Kind::processor, "vendor">(record)),
+                          field<Kind::processor, "family">(record), field<Kind::processor, "model">(record)};
+      return;
     case Kind::rank:
       target.rank = {field<Kind::rank, "rank">(record), field<Kind::rank, "world">(record),
                      field<Kind::rank, "local">(record)};

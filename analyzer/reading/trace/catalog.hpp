@@ -155,6 +155,12 @@ struct Tried {
   bool operator==(const Tried&) const = default;
 };
 
+// What a process ran on, as topdown.hpp has it.
+struct Processor {
+  std::string vendor;
+  std::uint64_t family = 0, model = 0;
+};
+
 // How a process ended.
 enum class Ending : std::uint8_t { unknown, left, killed };
 
@@ -182,6 +188,7 @@ struct Process {
   std::optional<TimersRefused> timers_refused;
   std::vector<Stop> stops;
   std::vector<Tried> tried;
+  std::optional<Processor> processor;
   std::optional<RankOf> rank;  // of a worker: that of its training process
 
   std::map<std::uint32_t, Thread> threads;  // by stream
