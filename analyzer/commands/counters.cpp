@@ -2,6 +2,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "answers/counters/collector.hpp"
 #include "answers/counters/views.hpp"
 #include "commands/command.hpp"
 #include "text/escape.hpp"

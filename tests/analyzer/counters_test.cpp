@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "answers/counters/collector.hpp"
 #include "answers/counters/ratios.hpp"
 #include "answers/counters/views.hpp"
 #include "made_trace.hpp"

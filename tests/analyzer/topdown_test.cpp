@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "answers/counters/collector.hpp"
 #include "answers/counters/ratios.hpp"
 #include "answers/counters/views.hpp"
 #include "made_trace.hpp"
@@ -178,6 +179,45 @@ TEST_CASE("formulas: the ends of an interval come from the corners, each operand
   CHECK(share->low == Approx(0.2));
   CHECK(share->high == Approx(0.6));
   CHECK_FALSE(Formula("a / b").bounds({{1, 2}, {0, 3}}));
+}
+
+TEST_CASE("topdown: what an operation loses more slots to than is usual, divided where that is known") {
+  CounterFindings findings;
+  const auto add = [&](const char* name, double wall, const std::map<std::string, double>& counted) {
+    CountedCalls& calls = findings.ops[{OpRole::transform, name, name}] = calls_with(counted);
+    calls.wall_ns = wall;
+  };
+  const auto lost_at = [](double front_end, double fetching, double back_end, double memory) {
+    return std::map<std::string, double>{{"slots", 100},
+                                         {"topdown-fe-bound", front_end},
+                                         {"topdown-fetch-lat", fetching},
+                                         {"topdown-be-bound", back_end},
+                                         {"topdown-mem-bound", memory}};
+  };
+  add("Crop", 5e8, lost_at(16, 12, 40, 38));
+  add("Flip", 9e8, lost_at(16, 6, 19, 19));  // of the front end both parts are small
+  add("Cast", 5e8, lost_at(10, 9, 15, 5));
+  add("Tiny", 1e6, lost_at(50, 50, 50, 50));
+  findings.topdown = topdown_of({"GenuineIntel", 6, 0x8f});
+  const auto lost = lost_slots(findings);
+  REQUIRE(lost.size() == 2);
+  CHECK(lost[0].op.name == "Flip");
+  REQUIRE(lost[0].to.size() == 1);
+  CHECK(lost[0].to[0].what == std::string("the front end"));
+  REQUIRE(lost[1].to.size() == 2);
+  CHECK(lost[1].to[0].key == "memory_bound_percent");
+  CHECK(lost[1].to[0].percent == Approx(38));
+  CHECK(lost[1].to[1].what == std::string("waiting for instructions"));
+  // Half of the calls had more, half less: the interval reaches below the threshold, and nothing is told.
+  CountedCalls& flip = findings.ops[{OpRole::transform, "Flip", "Flip"}];
+  flip.calls = flip.by_duration[kClass] = 1000;
+  for (const double front_end : {2.0, 30.0, 16.0}) {
+    flip.counters["slots"].measured[kClass].add(100);
+    flip.counters["topdown-fe-bound"].measured[kClass].add(front_end);
+  }
+  CHECK(lost_slots(findings).size() == 1);
+  findings.topdown = nullptr;
+  CHECK(lost_slots(findings).empty());
 }
 
 TEST_CASE("topdown: shares are told with the processor; those of two kinds of processors are not") {

@@ -284,6 +284,17 @@ def pure_program(*options, data, python=PYTHON):
     return ["env", f"PYTHONPATH={FAKE_TORCH}", python, PROGRAMS / "pure.py", "--data", data, *options]
 
 
+def played_pmu(directory):
+    """A library to preload behind ours that plays a PMU; skips the test where it cannot be built."""
+    if shutil.which("gcc") is None:
+        import pytest  # see program()
+        pytest.skip("no gcc here")
+    made = directory / "played_pmu.so"
+    source = PROGRAMS / "native/played_pmu.c"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", made, source], check=True)
+    return made
+
+
 def program(name, *options, data=None, python=PYTHON):
     """The command line of a test program; skips the test where the programs' Python cannot run it."""
     source = (PROGRAMS / f"{name}.py").read_text()

@@ -113,6 +113,22 @@ def test_list_says_what_the_machine_has(tracer, texts):
     assert trace.named("counting") == [] and trace.named("count") == []
 
 
+def test_counters_of_a_played_processor(tracer, tmp_path):
+    """Each of its events counts so much for each ns of CPU time: 4 cycles, 12 instructions."""
+    outcome, trace = tracer.trace([*harness.program("counted"), 2], LOTUS_COUNTERS="default",
+                                  LD_PRELOAD=f"{tracer.library}:{harness.played_pmu(tmp_path)}")
+    assert outcome.code == 0, outcome.stderr.decode()
+    told = json.loads(counters(trace, "--json"))
+    truth = json.loads(outcome.stdout)
+    for op in told["ops"]:
+        assert op["ratios"]["ipc"]["value"] == pytest.approx(3, rel=0.001)
+        assert op["ratios"]["cache_miss_percent"]["value"] == pytest.approx(100, rel=0.001)
+        assert op["counters"]["cycles"]["on_percent"] == 100
+        if op["name"] != "Sleeps":  # its CPU time is next to nothing, of which reading the clocks is much
+            low, high = op["counters"]["cycles"]["interval"]
+            assert 0.9 * low <= 4 * truth[op["name"]]["task-clock"] <= 1.1 * high
+
+
 def test_topdown_on_any_machine(tracer):
     """Without a PMU, or on a processor that is not known, a line says so and the rest is counted."""
     outcome, trace = tracer.trace([*harness.program("counted"), 0], LOTUS_COUNTERS="topdown")

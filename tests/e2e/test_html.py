@@ -290,6 +290,52 @@ def test_no_workers(chromium, tracer, photos, tmp_path):
     assert "num_workers=0" in texts_of(chromium, "[data-number=busy] .note")[0]
 
 
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory, tracers):
+    """The page of a run on a played PMU."""
+    directory = tmp_path_factory.mktemp("counted")
+    tracers.append(harness.Tracer(directory))
+    _, trace = tracers[-1].trace([*harness.program("counted"), 0], LOTUS_COUNTERS="topdown",
+                                 LD_PRELOAD=f"{tracers[-1].library}:{harness.played_pmu(directory)}")
+    return Made(trace.path, directory)
+
+
+class TestHardware:
+    @pytest.fixture(autouse=True)
+    def opened(self, chromium, counted):
+        chromium.open(counted.page)
+
+    def test_each_call_is_what_counters_prints(self, chromium, counted):
+        told = json.loads(harness.run([harness.ANALYZE, "counters", "--json", counted.trace.path]).stdout)
+        assert chromium.problems() == []
+        assert chromium.ask("counted.ops") == told["ops"]
+        table = "[...document.querySelectorAll('#hardware .card')].find(c => c.innerText.startsWith('Each call'))"
+        rows = chromium.ask(f"[...{table}.querySelectorAll('tr')].map(r => [...r.cells].map(c => c.innerText))")
+        assert {row[0] for row in rows[1:]} == {op["name"] for op in told["ops"]} | {"(fetches of batches)"}
+        cell = {row[0]: row for row in rows}["TouchesPages"][rows[0].index("instructions per cycle")]
+        (ratio,) = [op["ratios"]["ipc"]["value"] for op in told["ops"] if op["name"] == "TouchesPages"]
+        assert close(number_in(cell), ratio) and ratio == pytest.approx(3, rel=0.001)
+
+    def test_one_operation_with_intervals(self, chromium):
+        shown = texts_of(chromium, "#hardware .card:last-child tbody tr td:nth-child(3)")
+        assert len(shown) > 4 and all(" to " in text or text == "exact" for text in shown)
+
+    def test_slots(self, chromium, counted):
+        if chromium.ask("counted.topdown?.of") != "AMD Zen 5":
+            pytest.skip("the played rates are those of an AMD Zen 5")
+        shown = texts_of(chromium, "#hardware .card")[0]
+        assert "TouchesPages loses its slots to: waiting for memory 28" in shown
+        report = harness.run([harness.ANALYZE, "report", counted.trace.path]).stdout.decode()
+        assert "TouchesPages: its slots are lost to: waiting for memory 28.0 % [" in report
+        widths = chromium.ask("[...document.querySelector('#hardware .split').children].map(i => parseFloat(i.style.width))")
+        assert widths[0] == pytest.approx(50, abs=0.1)
+
+
+def test_hardware_without_counters_says_how(chromium, real):
+    chromium.open(real.page)
+    assert "LOTUS_COUNTERS=default" in texts_of(chromium, "#hardware .missing")[0]
+
+
 def test_many_loaders(chromium, tracer, tmp_path):
     """Those with the same settings share a row."""
     outcome, trace = tracer.trace(harness.program("many_loaders"))

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
 
 namespace lotus::analyzer {
 namespace {
@@ -28,31 +31,70 @@ constexpr CommonRow kCommonRows[] = {
     {"itlb_mpki", "iTLB load misses per 1000 instructions", 1000, "iTLB-load-misses / instructions"},
 };
 
+// `threshold`: the share from which on it is told. Those of perf's metrics for Sapphire Rapids
+// (pmu-events/arch/x86/sapphirerapids/spr-metrics.json, MetricThreshold), which are Intel's; what has none is
+// no loss, or of another processor.
 struct PartRow {
   TopdownPart part;
   const char* key;
   const char* became;  // of slots
+  const char* what;
+  double threshold;
+  std::optional<TopdownPart> whole;
 };
 
 constexpr PartRow kPartRows[] = {
-    {TopdownPart::retiring, "retiring_percent", "used"},
-    {TopdownPart::bad_speculation, "bad_speculation_percent", "lost to wrong speculation"},
-    {TopdownPart::frontend, "frontend_bound_percent", "lost to the front end"},
-    {TopdownPart::backend, "backend_bound_percent", "lost to the back end"},
-    {TopdownPart::other_thread, "other_thread_percent", "lost to the core's other thread"},
-    {TopdownPart::heavy_operations, "heavy_operations_percent", "used by microcode and long instructions"},
-    {TopdownPart::light_operations, "light_operations_percent", "used by other instructions"},
-    {TopdownPart::mispredicts, "mispredicts_percent", "lost to mispredicted branches"},
-    {TopdownPart::restarts, "restarts_percent", "lost to other restarts of the pipeline"},
-    {TopdownPart::fetch_latency, "fetch_latency_percent", "lost to waiting for instructions"},
-    {TopdownPart::fetch_bandwidth, "fetch_bandwidth_percent", "lost to decoding instructions"},
-    {TopdownPart::memory, "memory_bound_percent", "lost to waiting for memory"},
-    {TopdownPart::core, "core_bound_percent", "lost to waiting for execution units"},
+    {TopdownPart::retiring, "retiring_percent", "used by ", "instructions", 100, {}},
+    {TopdownPart::bad_speculation, "bad_speculation_percent", "lost to ", "wrong speculation", 15, {}},
+    {TopdownPart::frontend, "frontend_bound_percent", "lost to ", "the front end", 15, {}},
+    {TopdownPart::backend, "backend_bound_percent", "lost to ", "the back end", 20, {}},
+    {TopdownPart::other_thread, "other_thread_percent", "lost to ", "the core's other thread", 100, {}},
+    {TopdownPart::heavy_operations, "heavy_operations_percent", "used by ", "microcode and long instructions",
+     100, TopdownPart::retiring},
+    {TopdownPart::light_operations, "light_operations_percent", "used by ", "other instructions", 100,
+     TopdownPart::retiring},
+    {TopdownPart::mispredicts, "mispredicts_percent", "lost to ", "mispredicted branches", 10,
+     TopdownPart::bad_speculation},
+    {TopdownPart::restarts, "restarts_percent", "lost to ", "other restarts of the pipeline", 10,
+     TopdownPart::bad_speculation},
+    {TopdownPart::fetch_latency, "fetch_latency_percent", "lost to ", "waiting for instructions", 10,
+     TopdownPart::frontend},
+    {TopdownPart::fetch_bandwidth, "fetch_bandwidth_percent", "lost to ", "decoding instructions", 20,
+     TopdownPart::frontend},
+    {TopdownPart::memory, "memory_bound_percent", "lost to ", "waiting for memory", 20, TopdownPart::backend},
+    {TopdownPart::core, "core_bound_percent", "lost to ", "waiting for execution units", 10,
+     TopdownPart::backend},
 };
 
 const PartRow& row_of(TopdownPart part) {
   return *std::find_if(std::begin(kPartRows), std::end(kPartRows),
                        [&](const PartRow& row) { return row.part == part; });
+}
+
+// Those above their threshold with all of their interval.
+using Lost = std::map<TopdownPart, LostSlots::To>;
+
+Lost lost_to(const CountedCalls& calls, const std::vector<RatioRow>& ratios) {
+  Lost lost;
+  for (const RatioRow& row : ratios) {
+    if (!row.part) continue;
+    const auto ratio = ratio_of(row, calls);
+    if (!ratio || !ratio->interval || ratio->interval->low < row_of(*row.part).threshold) continue;
+    lost[*row.part] = {row.key, row_of(*row.part).what, ratio->value, *ratio->interval};
+  }
+  return lost;
+}
+
+// A part of something that is lost says more than that does, and stands for it.
+void drop_divided(Lost& lost) {
+  std::set<TopdownPart> divided;
+  for (auto at = lost.begin(); at != lost.end();) {
+    const auto whole = row_of(at->first).whole;
+    const bool alone = whole && lost.count(*whole) == 0;
+    if (whole && !alone) divided.insert(*whole);
+    at = alone ? lost.erase(at) : std::next(at);
+  }
+  for (const TopdownPart part : divided) lost.erase(part);
 }
 
 double percent(double value) { return std::clamp(value, 0.0, 100.0); }
@@ -66,10 +108,31 @@ std::vector<RatioRow> ratio_rows(const TopdownModel* topdown) {
   if (topdown == nullptr) return rows;
   for (const TopdownShare& share : topdown->shares) {
     const PartRow& row = row_of(share.part);
-    rows.push_back({row.key, "% of " + std::string(topdown->unit) + " " + row.became, 100,
+    rows.push_back({row.key, "% of " + std::string(topdown->unit) + " " + row.became + row.what, 100,
                     Formula(share.formula), share.part});
   }
   return rows;
+}
+
+std::vector<LostSlots> lost_slots(const CounterFindings& findings) {
+  constexpr double kLeast = 0.01;  // of the time of all that was counted
+  const std::vector<RatioRow> ratios = ratio_rows(findings.topdown);
+  double wall = 0;
+  for (const auto& [op, calls] : findings.ops) wall += calls.wall_ns;
+  std::vector<LostSlots> found;
+  for (const auto& [op, calls] : findings.ops) {
+    if (calls.wall_ns < kLeast * wall) continue;
+    Lost lost = lost_to(calls, ratios);
+    drop_divided(lost);
+    if (lost.empty()) continue;
+    LostSlots& slots = found.emplace_back(LostSlots{op, calls.wall_ns, {}});
+    for (auto& [part, to] : lost) slots.to.push_back(std::move(to));
+    std::stable_sort(slots.to.begin(), slots.to.end(),
+                     [](const LostSlots::To& a, const LostSlots::To& b) { return a.percent > b.percent; });
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const LostSlots& a, const LostSlots& b) { return a.wall_ns > b.wall_ns; });
+  return found;
 }
 
 std::optional<Ratio> ratio_of(const RatioRow& row, const CountedCalls& calls) {

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "answers/counters/collector.hpp"
+#include "answers/counters/findings.hpp"
 #include "text/terminal.hpp"
 
 namespace lotus::analyzer {

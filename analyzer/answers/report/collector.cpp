@@ -24,6 +24,10 @@ void FindingsCollector::begin(const Trace& trace) {
   recorder_.begin(trace);
   native_.begin(trace);
   facts_.begin(trace);
+  const auto& processes = trace.catalog.processes();
+  if (std::any_of(processes.begin(), processes.end(),
+                  [](const auto& entry) { return !entry.second->counters.empty(); }))
+    counters_ = std::make_unique<CounterCollector>(trace, findings_.counters);
   activity_.clear();
   helpers_.clear();
   beside_.clear();
@@ -110,6 +114,7 @@ void FindingsCollector::fold_beside() {
 void FindingsCollector::on_span(const Span& span) {
   recorder_.on_span(span);
   facts_.on_span(span);
+  if (counters_) counters_->on_span(span);
   if (span.depth == 0 && span.kind() != Kind::op && span.stream.process->worker_of)
     beside_[{span.stream.process, span.stream.tid()}].makes = true;
   note_activity(span.data.start);
@@ -284,6 +289,7 @@ void FindingsCollector::on_open_span(const Stream& stream, const OpenSpan& span,
 void FindingsCollector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   recorder_.on_point(stream, record, ticks);
   facts_.on_point(stream, record);
+  if (counters_) counters_->on_point(stream, record, ticks);
   note_activity(ticks);
   if (record.kind == Kind::torch_op) findings_.quality.own_cost += memory::kRecordedOperatorNs;
   if (record.kind != Kind::received) return;

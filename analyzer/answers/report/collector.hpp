@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "answers/counters/collector.hpp"
 #include "answers/replay/recorder.hpp"
 #include "answers/report/activity.hpp"
 #include "answers/report/facts_collector.hpp"
@@ -103,7 +104,8 @@ class FindingsCollector : public Visitor {
   Recorder recorder_;
   NativeCollector native_;
   FactsCollector facts_;
-  static constexpr unsigned kFewMs = 24;  // bits of a time in ticks
+  std::unique_ptr<CounterCollector> counters_;  // of the current trace; nullptr: it has no counters
+  static constexpr unsigned kFewMs = 24;        // bits of a time in ticks
   std::uint64_t last_activity_ = 0;
   Activity activity_;  // of the current trace
   PoolsCollector pools_;

@@ -37,6 +37,7 @@ void FindingsCollector::end(const Reading& reading) {
   pools_.end(trace_->stacks);
   fold_reads();
   facts_.end();
+  counters_.reset();
   for (const auto& [number, process] : trace_->catalog.processes()) {
     if (process->worker_of) continue;
     for (const Stop& stop : process->stops)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/counters/findings.hpp"
 #include "answers/replay/recording.hpp"
 #include "answers/report/facts.hpp"
 #include "answers/report/thread_pools.hpp"
@@ -250,6 +251,7 @@ struct Findings {
   double queue_sum = 0;
 
   Facts facts;
+  CounterFindings counters;  // empty without LOTUS_COUNTERS
 
   double next = 0, loop = 0;  // see LoaderFinding
   std::vector<LoaderFinding> loaders;

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "answers/counters/ratios.hpp"
 #include "answers/report/facts_json.hpp"
 #include "answers/report/report.hpp"
 #include "answers/report/shares.hpp"
@@ -306,6 +307,16 @@ Json stuck_json(const Stuck& stuck) {
   return json;
 }
 
+Json lost_slots_json(const LostSlots& lost) {
+  Json json = {{"op", lost.op.name}, {"qualified", lost.op.qualified}, {"to", Json::array()}};
+  for (const LostSlots::To& to : lost.to)
+    json["to"].push_back({{"part", to.key},
+                          {"what", to.what},
+                          {"percent", to.percent},
+                          {"interval", {to.interval.low, to.interval.high}}});
+  return json;
+}
+
 }  // namespace
 
 Json report_json(const Findings& f) {
@@ -330,6 +341,7 @@ Json report_json(const Findings& f) {
                       {"deserialize_ms", stats_of(f.deserialize)}};
   json["pin"] = {{"count", f.pin.count()}, {"ms", stats_of(f.pin)}};
   add_facts(json, f);
+  json["lost_slots"] = list_of(lost_slots(f.counters), lost_slots_json);
   json["waits_in_fetches"] = list_of(f.waits, wait_in_fetch_json);
   json["loaders"] = list_of(f.loaders, loader_json);
   json["workers"] = list_of(f.workers, [&](const auto& worker) { return worker_json(worker, f); });

@@ -14,6 +14,7 @@ std::string cut_short_text(const Findings& findings, const Terminal& terminal);
 std::string advice_text(const Findings& findings, const Diagnosis& diagnosis, const Terminal& terminal);
 std::string ops_text(const Findings& findings, const Terminal& terminal, bool all);
 std::string native_text(const Findings& findings, const Terminal& terminal);
+std::string lost_slots_text(const Findings& findings, const Terminal& terminal);
 std::string waits_text(const Findings& findings, const Terminal& terminal, bool all);
 std::string times_text(const Findings& findings, const Terminal& terminal);
 std::string shares_text(const Findings& findings, const Terminal& terminal);

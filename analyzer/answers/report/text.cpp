@@ -97,6 +97,9 @@ std::string report_text(const Findings& findings, const Terminal& terminal, bool
                  ops_text(findings, terminal, all));
   out += section(terminal, "Inside operations", "lotus-analyze map lists all native functions",
                  native_text(findings, terminal));
+  out += section(terminal, "Lost slots",
+                 "in which the processor could have begun an instruction; 95 % intervals",
+                 lost_slots_text(findings, terminal));
   out += section(terminal, "Waiting inside of fetches", "each for 10 ms or more, off the CPU",
                  waits_text(findings, terminal, all));
   out += section(terminal, "Batches",

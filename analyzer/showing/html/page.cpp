@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "answers/counters/ratios.hpp"
+#include "answers/counters/views.hpp"
 #include "answers/memory/views.hpp"
 #include "answers/report/report.hpp"
 #include "answers/stacks/map_views.hpp"
@@ -101,6 +103,20 @@ Json readable_names(const Json& native) {
   return names;
 }
 
+// What was counted; null if nothing was asked for. With the titles of ratios, for people, and the processor's
+// own events, which say something in ratios only.
+Json counters_page_json(const CounterFindings& counters) {
+  if (counters.counters.empty()) return nullptr;
+  Json json = counters_json(counters);
+  json["titles"] = Json::object();
+  for (const RatioRow& row : ratio_rows(counters.topdown)) json["titles"][row.key] = row.title;
+  json["own_events"] = Json::array();
+  if (counters.topdown != nullptr)
+    for (const CounterRow& event : counters.topdown->events)
+      if (counter_named(event.name).name.empty()) json["own_events"].push_back(event.name);
+  return json;
+}
+
 }  // namespace
 
 std::vector<Visitor*> Page::visitors(const Trace& trace) {
@@ -154,6 +170,7 @@ void Page::write(Output& out, const Findings& findings) {
     if (name == "version") return out.write(version());
     if (name == "report") return out.write(inside_script(report_json(findings)));
     if (name == "native") return out.write(inside_script(native()));
+    if (name == "counters") return out.write(inside_script(counters_page_json(findings.counters)));
     if (name == "memory") return out.write(inside_script(memory_));
     if (name == "runs") return out.write(inside_script(runs_));
     if (name == "run-over-time") {

@@ -26,6 +26,8 @@ const native = readJson('data-native');
 const memory = readJson('data-memory');
 /** A C++ function's name without what makes it long. */
 const readable = name => Object.hasOwn(native.readable, name) ? native.readable[name] : name;
+/** null: LOTUS_COUNTERS was not set. */
+const counted = readJson('data-counters');
 const opTimes = readJson('data-op-times');
 
 const sampleData = readJson('data-samples');

@@ -1,6 +1,8 @@
 // Draws the page, section by section; then all charts.
 
-for (const draw of [drawVerdict, drawTime, drawOps, drawBatches, drawSamples, drawNative, drawMemory, drawRun]) draw();
+for (const draw
+         of [drawVerdict, drawTime, drawOps, drawBatches, drawSamples, drawNative, drawHardware, drawMemory, drawRun])
+  draw();
 theme.start();
 redrawCharts();
 watchCharts();
