@@ -66,6 +66,9 @@ class Dump : public Visitor {
     print_stack(process, record, ticks, field<Kind::stack_sample, "tid">(record),
                 field<Kind::stack_sample, "op">(record));
   }
+  void on_sample_count(const Process& process, const Record& record, std::uint64_t ticks) override {
+    if (wanted(process, record.kind)) print({trace_.clock.ns(ticks), &process, 0, 0, &record, 0});
+  }
   void on_off_cpu(const Process& process, const Record& record, std::uint64_t ticks) override {
     print_stack(process, record, ticks, field<Kind::off_cpu, "tid">(record),
                 field<Kind::off_cpu, "op">(record));

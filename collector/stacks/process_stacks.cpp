@@ -32,7 +32,7 @@ void ProcessStacks::define(Bytes records, std::uint64_t base_ticks) {
 }
 
 ProcessStacks::Taken ProcessStacks::take(const RingRecord& record, Bytes payload, bool may_wait) {
-  const auto snapshot = parse_snapshot(payload);
+  auto snapshot = parse_snapshot(payload);
   if (!snapshot) return Taken::damaged;
   if (modules_.lacks_ancestor()) {
     if (may_wait) return Taken::waits;
@@ -51,7 +51,7 @@ ProcessStacks::Taken ProcessStacks::take(const RingRecord& record, Bytes payload
   constexpr std::uint32_t kTold = kOnBehalf | kCutStack | kMakesBatch | kTellsCollecting | kCollecting;
   const std::uint32_t flags = (header.flags & kTold) | (cut ? kCutUnwind : 0);
   samples_.push_back({record.base_ticks, header.tid, header.op, stack, flags, std::max(1u, header.weight),
-                      header.hook, header.waited});
+                      header.hook, header.waited, std::move(snapshot->counts)});
   return Taken::yes;
 }
 
@@ -107,7 +107,11 @@ void ProcessStacks::write(TraceFile& file, Packer& packer, std::uint32_t process
   stacks_.store.write(file, packer, header.base_ticks);
   const std::size_t most_bytes = std::max(encoded_bound<Kind::stack_sample>(0u, 0u, 0u, 0u, 0u),
                                           encoded_bound<Kind::off_cpu>(0u, 0u, 0u, 0u, std::uint64_t{0}, 0u));
-  std::vector<std::uint8_t> body(samples_.size() * most_bytes);
+  std::size_t counts = 0;
+  for (const Sample& sample : samples_) counts += sample.counts.size();
+  const std::uint64_t any = 0;
+  const std::size_t count_bytes = encoded_bound<Kind::sample_count>(any, any, any, any);
+  std::vector<std::uint8_t> body(samples_.size() * most_bytes + counts * count_bytes);
   std::uint8_t* end = body.data();
   std::uint64_t last = header.base_ticks;
   for (const Sample& sample : samples_) {
@@ -116,6 +120,9 @@ void ProcessStacks::write(TraceFile& file, Packer& packer, std::uint32_t process
                                                    sample.waited, sample.hook)
                            : encode<Kind::stack_sample>(end, dt, sample.tid, sample.op, sample.stack,
                                                         sample.flags, sample.weight);
+    for (const SnapshotCount& count : sample.counts)
+      end = encode<Kind::sample_count>(end, std::uint64_t{0}, count.counter, count.value, count.enabled,
+                                       count.running);
     last = sample.ticks;
   }
   body.resize(static_cast<std::size_t>(end - body.data()));

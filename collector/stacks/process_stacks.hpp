@@ -57,6 +57,7 @@ class ProcessStacks {
     std::uint32_t tid, op, stack, flags, weight;
     std::uint32_t hook;    // 0: a sample of CPU time
     std::uint64_t waited;  // ticks
+    std::vector<SnapshotCount> counts;
   };
   bool worth_waiting(std::uint64_t address);
   void weave(const Snapshot& snapshot, const Unwound& unwound);

@@ -3,6 +3,21 @@
 #include <cstring>
 
 namespace lotus::collector {
+namespace {
+
+// False: `bytes` are no counts.
+bool parse_counts(Bytes bytes, std::vector<SnapshotCount>& counts) {
+  std::uint64_t count = 0;
+  if (bytes.size() < sizeof count) return false;
+  std::memcpy(&count, bytes.data(), sizeof count);
+  bytes = bytes.subspan(sizeof count);
+  if (count > kMaxCounters || bytes.size() != count * sizeof(SnapshotCount)) return false;
+  counts.resize(count);
+  if (count > 0) std::memcpy(counts.data(), bytes.data(), bytes.size());
+  return true;
+}
+
+}  // namespace
 
 std::optional<Snapshot> parse_snapshot(Bytes payload) {
   Snapshot snapshot;
@@ -17,8 +32,11 @@ std::optional<Snapshot> parse_snapshot(Bytes payload) {
   payload = payload.subspan(register_bytes);
   const std::size_t python_bytes = header.python_frames * sizeof(PythonFrame);
   if (header.python_frames > kMaxPythonFrames || header.stack_bytes > kMaxStackBytes ||
-      payload.size() != python_bytes + header.stack_bytes)
+      payload.size() < python_bytes + header.stack_bytes)
     return std::nullopt;
+  const Bytes behind = payload.subspan(python_bytes + header.stack_bytes);
+  const bool carries = (header.flags & kCarriesCounts) != 0;
+  if (carries ? !parse_counts(behind, snapshot.counts) : !behind.empty()) return std::nullopt;
   std::uint64_t above = snapshot.stack_pointer();
   for (std::uint32_t i = 0; i < header.python_frames; ++i) {
     PythonFrame frame;
@@ -28,7 +46,7 @@ std::optional<Snapshot> parse_snapshot(Bytes payload) {
     above = frame.address + ((frame.flags & kInEvaluator) != 0 ? 0 : 1);
     snapshot.python.push_back(frame);
   }
-  snapshot.stack = payload.subspan(python_bytes);
+  snapshot.stack = payload.subspan(python_bytes, header.stack_bytes);
   return snapshot;
 }
 

@@ -17,6 +17,7 @@ struct Snapshot {
   std::array<std::uint64_t, kMaxRegisters> registers{};
   std::vector<PythonFrame> python;      // innermost first, addresses ascending
   std::span<const std::uint8_t> stack;  // bytes from header.stack_start upwards; a view of the payload
+  std::vector<SnapshotCount> counts;
 
   std::uint64_t stack_pointer() const { return registers[numbers.stack_pointer]; }
 };

@@ -59,7 +59,7 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 110 ---- */                                                                 \
+  /* ---- points; next: 111 ---- */                                                                 \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -117,6 +117,9 @@ enum class Shape : std::uint8_t {
   ROW(count,         57, point, "counter:u value:u enabled:u:ns running:u:ns")  /* what a counter counted in the innermost \
                                                        open span, see `counting`: of the `enabled` ns that the \
                                                        thread ran, in `running`; both 0: all the time */ \
+  ROW(sample_count, 110, point, "counter:u value:u enabled:u:ns running:u:ns")  /* only in frames of type `samples`, behind \
+                                                       the stack_sample that it belongs to: what a counter counted \
+                                                       in its thread since the last sample with counts; as `count` */ \
   /* Steps of training whose operators are recorded, in the thread that trains. What stands between `step` and \
      `step_end` is of that step; a step without an end was cut off. */                              \
   ROW(step,          58, point, "number:u live:u:bytes faults:u system:u:ns")  /* begins; number: of the process's steps, \

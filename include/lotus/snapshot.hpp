@@ -5,10 +5,12 @@
 //   RingRecord(kind snapshot, codec raw, base_ticks: the time, stream: 0 if the thread records nothing)
 //   SnapshotHeader  registers, 8 bytes each (machine.hpp)  PythonFrame × python_frames
 //   stack bytes from stack_start upwards
+//   with kCarriesCounts: their number, 8 bytes, and so many SnapshotCount
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <lotus/counters.hpp>
 #include <lotus/machine.hpp>
 
 namespace lotus {
@@ -28,6 +30,7 @@ inline constexpr std::uint32_t kCutUnwind = 4;  // unwinding stopped before `ent
 inline constexpr std::uint32_t kMakesBatch = 8;        // … whatever the stack shows of it
 inline constexpr std::uint32_t kTellsCollecting = 16;  // a batch is being made, with the next flag …
 inline constexpr std::uint32_t kCollecting = 32;       // … in Python's garbage collector
+inline constexpr std::uint32_t kCarriesCounts = 64;    // SnapshotHeader::flags only
 
 struct SnapshotHeader {
   std::uint32_t tid;
@@ -55,5 +58,13 @@ struct PythonFrame {
 // … `address` is in the evaluator's own frame: it runs several functions, which have the same address.
 inline constexpr std::uint32_t kInEvaluator = 1;
 static_assert(sizeof(PythonFrame) == 16);
+
+// What a counter counted in the thread since its last snapshot that carries counts, as a record `count` has
+// it. Not aligned.
+struct SnapshotCount {
+  std::uint64_t counter, value, enabled, running;
+};
+static_assert(sizeof(SnapshotCount) == 32);
+inline constexpr std::uint32_t kMaxCountBytes = sizeof(std::uint64_t) + kMaxCounters * sizeof(SnapshotCount);
 
 }  // namespace lotus

@@ -1,6 +1,8 @@
 // Counters of an operation or a fetch: what they said where it began and where it ended.
 #pragma once
 
+#include <lotus/snapshot.hpp>
+
 #include "counters/wanted.hpp"
 #include "record/chunk.hpp"
 
@@ -11,6 +13,16 @@ void begin_counts(const Thread& thread, std::uint32_t depth);
 
 // Records what the innermost open span counted since begin_counts() of its depth.
 void write_counts(Thread& thread, std::uint64_t now);
+
+// Counters since the thread's last sample with counts.
+struct CountsSince {
+  std::uint32_t count;
+  SnapshotCount of[kMaxCounters];
+};
+
+// For the sampler's signal handler, on `thread`. False: nothing was counted in it so far, or the signal came
+// while its counters were being read; the next sample has what is left out here.
+bool counts_since_sample(const Thread& thread, CountsSince& since);
 
 // In a forked child: the parent's events are not ours.
 void forget_counts();

@@ -16,6 +16,7 @@
 #include "python/frame_chain.hpp"
 #include "python/known_calls.hpp"
 #include "python/python_calls.hpp"
+#include "record/counts.hpp"
 #include "record/recorder.hpp"
 #include "sampling/modules.hpp"
 #include "sampling/thread_timers.hpp"
@@ -199,6 +200,16 @@ std::uint32_t copy_stack(std::uint8_t* target, std::uintptr_t from, std::uint32_
   return copied > 0 ? static_cast<std::uint32_t>(copied) : 0;
 }
 
+// Behind the stack: 0 bytes if there are none.
+std::uint32_t append_counts(std::uint8_t* to) {
+  CountsSince since;
+  if (!counts_since_sample(*this_thread.recorder, since)) return 0;
+  const std::uint64_t count = since.count;
+  std::memcpy(to, &count, sizeof count);
+  std::memcpy(to + sizeof count, since.of, since.count * sizeof(SnapshotCount));
+  return static_cast<std::uint32_t>(sizeof count + since.count * sizeof(SnapshotCount));
+}
+
 // `at`: in the innermost function of those that are asked for.
 void take_snapshot(const Moment& moment, std::uintptr_t at) {
   SegmentHeader* const segment = process.segment.header;
@@ -228,7 +239,9 @@ void take_snapshot(const Moment& moment, std::uintptr_t at) {
   UnhookedCall* const unhooked = unhooked_call(stack, end);
   const std::uint32_t scratch =
       unhooked != nullptr ? kUnhookedBytes : 0;  // where the stack is copied to later
-  const std::uint32_t reserved = kHeadBytes + kPythonBytes + std::max(wanted, scratch);
+  const bool counts = counters_on && subject.stream != 0 && !is_wait;
+  const std::uint32_t reserved =
+      kHeadBytes + kPythonBytes + std::max(wanted, scratch) + (counts ? kMaxCountBytes : 0);
   const RingWriter::Room room = process.segment.snapshots.reserve(reserved);
   if (room.payload == nullptr) {
     __atomic_fetch_add(&segment->lost_snapshots, 1, __ATOMIC_RELAXED);
@@ -256,12 +269,14 @@ void take_snapshot(const Moment& moment, std::uintptr_t at) {
   header->python_frames = named + copy_calls(frames + named, kMaxPythonFrames - named, stack, end);
   auto* const bytes = reinterpret_cast<std::uint8_t*>(frames + header->python_frames);
   header->stack_bytes = copy_stack(bytes, start, wanted, whole || enough || begin != 0);
+  const std::uint32_t count_bytes = counts ? append_counts(bytes + header->stack_bytes) : 0;
+  if (count_bytes != 0) header->flags |= kCarriesCounts;
   record.kind = RingKind::snapshot;
   record.codec = Codec::raw;
   record.stream = subject.stream;
   record.events = 1;
   record.stored_bytes = record.raw_bytes =
-      static_cast<std::uint32_t>(bytes - room.payload) + header->stack_bytes;
+      static_cast<std::uint32_t>(bytes - room.payload) + header->stack_bytes + count_bytes;
   process.segment.snapshots.commit(room, record, reserved);
   if (room.call) call_collector(process.segment);
   (subject.stream != 0 ? snapshot_at : snapshot_elsewhere_at) = at;

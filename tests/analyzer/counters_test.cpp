@@ -5,9 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "answers/counters/collector.hpp"
+#include "answers/counters/function_views.hpp"
 #include "answers/counters/ratios.hpp"
 #include "answers/counters/views.hpp"
-#include "made_trace.hpp"
+#include "made_stacks.hpp"
 
 using namespace lotus;
 using namespace lotus::analyzer;
@@ -167,4 +168,49 @@ TEST_CASE("counters: what was refused is said, what was not recorded is no zero"
   CHECK(json["ops"].empty());
   CHECK(json["counters"]["cycles"]["errors"].size() == 1);
   CHECK(counters_text(findings, {}).find("cycles (the machine does not offer them") != std::string::npos);
+}
+
+TEST_CASE("counters of functions: a sample's counts are those of the function that it hit") {
+  MadeTrace made;
+  made.op(1, 1, OpRole::transform, "Crop");
+  made.define<Kind::counting>(1, at(0), std::uint64_t{1}, std::string("cycles"), std::uint64_t{0},
+                              std::uint64_t{0});
+  MadeStacks stacks(made);
+  stacks.sampling(1);
+  const Frames decode{"crop|crop.py", "decode_mcu|libjpeg.so.62"}, move{"memmove|libc.so.6"};
+  for (const std::uint64_t cycles : {100, 110, 90}) {
+    stacks.sample(1, decode);
+    stacks.count(1, cycles);
+  }
+  stacks.sample(1, move);
+  stacks.count(1, 60, 2000, 1000);  // on for half of the time
+  stacks.sample(1, move);
+  stacks.count(1, 0, 2000, 0);  // another group's turn
+  stacks.sample(1, move);       // its counters were just being read
+  stacks.sample(0, move);       // outside of operations
+  stacks.count(1, 999);
+  stacks.flush(1);
+  made.close();
+  const TemporaryFile file(made.bytes);
+  Trace trace(file.path());
+  FunctionCounter counter;
+  counter.begin(trace);
+  show(trace, counter);
+  counter.end();
+  const FunctionCounts counts = counter.take();
+  const auto json = functions_json(counts, {});
+  REQUIRE(json.size() == 2);
+  CHECK(json[0]["function"] == "decode_mcu");
+  CHECK(json[0]["samples"] == 3);
+  CHECK(json[0]["cpu_s"] == Approx(0.015));
+  const auto& cycles = json[0]["counters"]["cycles"];
+  CHECK(cycles["value"] == 300.0);
+  CHECK(cycles["per_second"] == Approx(20'000));
+  CHECK(cycles["share_percent"] == Approx(100 * 300.0 / 420));
+  // 30,200 - 300² / 4 = 7700; t of 2 degrees of freedom: 4.303.
+  CHECK(cycles["interval"][0] == 0.0);
+  CHECK(cycles["interval"][1] == Approx(300 + 4.303 * 87.75).epsilon(0.001));
+  CHECK(json[1]["counters"]["cycles"]["value"] == 120.0);
+  CHECK(json[1]["counters"]["cycles"]["interval"].is_null());
+  CHECK(json[1]["cpu_s"] == Approx(0.005));
 }

@@ -69,6 +69,15 @@ void MadeStacks::sample(std::uint64_t op, std::uint64_t stack, std::uint64_t fla
   ++samples_;
 }
 
+void MadeStacks::count(std::uint64_t counter, std::uint64_t value, std::uint64_t enabled,
+                       std::uint64_t running) {
+  const std::size_t size = body_.size();
+  body_.resize(size + encoded_bound<Kind::sample_count>(counter, value, enabled, running));
+  const auto* end =
+      encode<Kind::sample_count>(body_.data() + size, std::uint64_t{0}, counter, value, enabled, running);
+  body_.resize(static_cast<std::size_t>(end - body_.data()));
+}
+
 void MadeStacks::flush(std::uint32_t process, double ms) {
   FrameHeader head = frame_header(FrameType::samples, process);
   head.base_ticks = at(ms);

@@ -37,6 +37,9 @@ class MadeStacks {
 
   void sample(std::uint64_t op, std::uint64_t stack, std::uint64_t flags = 0, std::uint64_t weight = 1,
               std::uint64_t tid = 101);
+  // What a counter counted up to the last sample.
+  void count(std::uint64_t counter, std::uint64_t value, std::uint64_t enabled = 0,
+             std::uint64_t running = 0);
   void sample(std::uint64_t op, const Frames& frames) { sample(op, stack(frames)); }
   // Writes the samples since the last flush as a frame of the process.
   void flush(std::uint32_t process, double ms = 100);

@@ -132,6 +132,29 @@ TEST_CASE("counts that do not fit the payload are damaged, whatever they add up 
   }
 }
 
+TEST_CASE("counters behind the stack: as many as are said, and no more than there are") {
+  Fixture fixture;
+  define_own_modules(fixture.process);
+  SnapshotParts parts = valid_snapshot();
+  const auto with = [&](std::uint64_t said, std::size_t there) {
+    auto bytes = parts.bytes();
+    const auto* from = reinterpret_cast<const std::uint8_t*>(&said);
+    bytes.insert(bytes.end(), from, from + sizeof said);
+    bytes.resize(bytes.size() + there * sizeof(SnapshotCount), 7);
+    return take(fixture.process, bytes);
+  };
+  CHECK(with(1, 1) == ProcessStacks::Taken::damaged);  // the flag does not say so
+  parts.header.flags = kCarriesCounts;
+  CHECK(with(0, 0) == ProcessStacks::Taken::yes);
+  CHECK(with(2, 2) == ProcessStacks::Taken::yes);
+  CHECK(with(kMaxCounters, kMaxCounters) == ProcessStacks::Taken::yes);
+  CHECK(with(kMaxCounters + 1, kMaxCounters + 1) == ProcessStacks::Taken::damaged);
+  CHECK(with(2, 1) == ProcessStacks::Taken::damaged);
+  CHECK(with(1, 2) == ProcessStacks::Taken::damaged);
+  CHECK(with(std::uint64_t{1} << 59, 0) == ProcessStacks::Taken::damaged);  // × 32 is 0
+  CHECK(take(fixture.process, parts.bytes()) == ProcessStacks::Taken::damaged);
+}
+
 TEST_CASE("registers and stack that are scribbled over give a sample") {
   Fixture fixture;
   define_own_modules(fixture.process);
@@ -145,6 +168,10 @@ TEST_CASE("registers and stack that are scribbled over give a sample") {
     std::vector<std::uint8_t> kept(bytes.begin() + counts, bytes.begin() + sizeof(SnapshotHeader));
     scribble(bytes, random, i % 4 == 0 ? bytes.size() : sizeof(SnapshotHeader) + 64);
     std::memcpy(bytes.data() + counts, kept.data(), kept.size());
+    SnapshotHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    header.flags &= ~kCarriesCounts;  // which says what the payload's size is, too
+    std::memcpy(bytes.data(), &header, sizeof header);
     CHECK(take(fixture.process, bytes) == ProcessStacks::Taken::yes);
   }
 }

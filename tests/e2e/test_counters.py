@@ -129,6 +129,29 @@ def test_counters_of_a_played_processor(tracer, tmp_path):
             assert 0.9 * low <= 4 * truth[op["name"]]["task-clock"] <= 1.1 * high
 
 
+def test_functions_of_operations(counted):
+    """Stack samples carry what their threads counted: all of it but what comes before the first one of a thread."""
+    truth, _, _, trace, _ = counted
+    told = json.loads(counters(trace, "--functions", "--json"))
+    functions = told["functions"]
+    faults = sum(op["page-faults"] for op in truth.values())
+    assert 0.7 * faults < sum(f["counters"]["page-faults"]["value"] for f in functions) < 1.05 * faults
+    assert sum(f["counters"]["page-faults"]["share_percent"] for f in functions) == pytest.approx(100, abs=3)
+    clock = functions[0]["counters"]["task-clock"]
+    assert clock["per_second"] == pytest.approx(1e9, rel=0.5)
+    assert clock["interval"][0] < clock["value"] < clock["interval"][1]
+    assert len(trace.named("sample_count")) <= len(trace.named("stack_sample")) * len(told["counters"])
+    rows = list(csv.DictReader(io.StringIO(counters(trace, "--functions", "--csv"))))
+    assert float(next(row["value"] for row in rows if row["counter"] == "task-clock")) == clock["value"]
+    assert "task-clock" in counters(trace, "--functions")
+
+
+def test_functions_need_samples(tracer):
+    _, trace = tracer.trace([*harness.program("counted"), 0], LOTUS_COUNTERS="page-faults", LOTUS_SAMPLE_HZ="0")
+    assert trace.named("sample_count") == []
+    assert "No stack sample carries counts" in counters(trace, "--functions")
+
+
 def test_topdown_on_any_machine(tracer):
     """Without a PMU, or on a processor that is not known, a line says so and the rest is counted."""
     outcome, trace = tracer.trace([*harness.program("counted"), 0], LOTUS_COUNTERS="topdown")

@@ -182,9 +182,10 @@ def test_keys_of_counters(tmp_path_factory, tracers):
     """Also ratios, which need a counter of the processor, in a machine that has one."""
     tracers.append(harness.Tracer(tmp_path_factory.mktemp("counters")))
     _, trace = tracers[-1].trace([*harness.program("counted"), 0], LOTUS_COUNTERS="default")
-    kinds = [f"{of}.{kind}" for of in (".ops[]", ".fetches") for kind in ("counters", "ratios")]
-    compare([asked(["counters", "--json"], trace.path)], ["counters"], [".counters", *kinds],
-            [".topdown"] + [f"{of}.ratios.NAME" for of in (".ops[]", ".fetches")] + [f"{of}.ratios" for of in (".ops[]", ".fetches")])
+    kinds = [f"{of}.{kind}" for of in (".ops[]", ".fetches", ".functions[]") for kind in ("counters", "ratios")]
+    compare([asked(["counters", "--json", "--functions"], trace.path)], ["counters"], [".counters", *kinds],
+            [".topdown"] + [f"{of}.ratios.NAME" for of in (".ops[]", ".fetches", ".functions[]")] +
+            [f"{of}.ratios" for of in (".ops[]", ".fetches", ".functions[]")])
 
 
 def test_keys_of_memory(tmp_path_factory, tracers):

@@ -136,10 +136,14 @@ std::vector<LostSlots> lost_slots(const CounterFindings& findings) {
 }
 
 std::optional<Ratio> ratio_of(const RatioRow& row, const CountedCalls& calls) {
+  return ratio_of(row, [&](const std::string& counter) { return calls.total(counter); });
+}
+
+std::optional<Ratio> ratio_of(const RatioRow& row, const TotalOf& total_of) {
   std::vector<double> values;
   std::vector<Bounds> intervals;
   for (const std::string& operand : row.formula.operands()) {
-    const auto total = calls.total(operand);
+    const auto total = total_of(operand);
     if (!total) return std::nullopt;
     values.push_back(total->value);
     if (total->interval) intervals.push_back(*total->interval);

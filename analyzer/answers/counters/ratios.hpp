@@ -1,6 +1,7 @@
 // What counters say together: formulas, one row each.
 #pragma once
 
+#include <functional>
 #include <lotus/topdown.hpp>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ struct Ratio {
 
 // None: one of its counters was not counted, or a divisor was 0. Shares of slots are between 0 and 100 %,
 // where groups that are on in turns, or two threads of a core, would have them a little outside.
+using TotalOf = std::function<std::optional<SampledTotal>(const std::string& counter)>;
+std::optional<Ratio> ratio_of(const RatioRow& row, const TotalOf& total_of);
 std::optional<Ratio> ratio_of(const RatioRow& row, const CountedCalls& calls);
 
 // An operation that loses more of the processor's slots than is usual, and to what: largest first. A loss is

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "answers/counters/amounts.hpp"
 #include "answers/counters/ratios.hpp"
 #include "text/csv.hpp"
 #include "text/escape.hpp"
@@ -42,11 +42,6 @@ std::vector<CountedRow> counted_rows(const CounterFindings& findings) {
   return rows;
 }
 
-Json bounds_json(const std::optional<Bounds>& bounds) {
-  if (!bounds) return nullptr;
-  return Json::array({number_or_null(bounds->low), number_or_null(bounds->high)});
-}
-
 Json counter_json(const CountedCalls& calls, const std::string& name, const CounterTotals& totals) {
   const auto total = calls.total(name);
   Json json;
@@ -72,18 +67,6 @@ Json calls_json(const CountedCalls& calls, const std::vector<RatioRow>& ratios) 
   return json;
 }
 
-// task-clock is a time, all others are counts.
-std::string amount(const std::string& counter, double value) {
-  if (counter == "task-clock") return human_time(value);
-  if (value < 100) return fmt::format("{:.3g}", value);
-  return human_count(static_cast<std::uint64_t>(std::llround(std::min(value, 9e18))));
-}
-
-std::string bounds_text(const std::string& counter, const std::optional<Bounds>& bounds) {
-  if (!bounds) return "not known";
-  return amount(counter, bounds->low) + "–" + amount(counter, bounds->high);
-}
-
 void add_counters(Table& table, const CountedRow& row, const std::vector<RatioRow>& ratios) {
   std::string name = row.name();
   const CountedCalls& calls = *row.calls;
@@ -92,9 +75,10 @@ void add_counters(Table& table, const CountedRow& row, const std::vector<RatioRo
     const auto total = calls.total(counter);
     if (!total) continue;
     const double per_second = calls.wall_ns > 0 ? total->value / (calls.wall_ns / kNsPerS) : 0;
-    table.add({std::exchange(name, ""), counter, amount(counter, total->value),
-               bounds_text(counter, total->interval), amount(counter, total->value / all),
-               amount(counter, per_second), human_percent(100 * static_cast<double>(total->measured) / all),
+    table.add({std::exchange(name, ""), counter, amount_text(counter, total->value),
+               amount_bounds_text(counter, total->interval), amount_text(counter, total->value / all),
+               amount_text(counter, per_second),
+               human_percent(100 * static_cast<double>(total->measured) / all),
                totals.on_percent() < 100 ? human_percent(totals.on_percent()) : ""});
   }
   for (const RatioRow& ratio : ratios)

@@ -22,6 +22,10 @@ class Fan : public Visitor {
     for (Visitor* visitor : visitors_)
       if (visitor->wants_stacks()) visitor->on_stack_sample(process, record, ticks);
   }
+  void on_sample_count(const Process& process, const Record& record, std::uint64_t ticks) override {
+    for (Visitor* visitor : visitors_)
+      if (visitor->wants_stacks()) visitor->on_sample_count(process, record, ticks);
+  }
   void on_off_cpu(const Process& process, const Record& record, std::uint64_t ticks) override {
     for (Visitor* visitor : visitors_)
       if (visitor->wants_stacks()) visitor->on_off_cpu(process, record, ticks);

@@ -102,6 +102,7 @@ void Model::samples(const Frame& frame, Body body) {
     at.in = next;
     at.ticks += record.dt;
     if (!trace_.schema.understood(record.kind)) continue;
+    if (record.kind == Kind::sample_count) visitor_.on_sample_count(process, record, at.ticks);
     if (record.kind == Kind::off_cpu) visitor_.on_off_cpu(process, record, at.ticks);
     if (record.kind != Kind::stack_sample) continue;
     ++reading_.stack_samples;

@@ -36,6 +36,8 @@ class Visitor {
   virtual bool wants_stacks() const { return false; }
   // The record is of kind `stack_sample`.
   virtual void on_stack_sample(const Process&, const Record&, std::uint64_t /*ticks*/) {}
+  // Of kind `sample_count`, after the stack sample that it belongs to.
+  virtual void on_sample_count(const Process&, const Record&, std::uint64_t /*ticks*/) {}
   // Of kind `off_cpu`.
   virtual void on_off_cpu(const Process&, const Record&, std::uint64_t /*ticks*/) {}
 
