@@ -31,6 +31,7 @@ Run prepare_report(CLI::App& app);
 Run prepare_batches(CLI::App& app);
 Run prepare_timeline(CLI::App& app);
 Run prepare_whatif(CLI::App& app);
+Run prepare_memory_plan(CLI::App& app);
 Run prepare_map(CLI::App& app);
 Run prepare_counters(CLI::App& app);
 Run prepare_memory(CLI::App& app);

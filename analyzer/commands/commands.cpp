@@ -23,6 +23,11 @@ constexpr Command kCommands[] = {
      "Replays the recorded batches through a model of the DataLoader, first as recorded, then as asked.\n"
      "What is not asked for stays as recorded.",
      prepare_whatif},
+    {"memory-plan", "what a training step would take with a smaller fast memory beside a slow one",
+     "Plans for each storage of a step whether it lies in fast or in slow memory and when it moves, and "
+     "predicts\n"
+     "the time: a model of memory that the machine may not have.",
+     prepare_memory_plan},
     {"map", "which native functions each operation runs, from samples of its stacks",
      "Lists the functions in which each operation's CPU time goes, with their share and its 95 % interval.\n"
      "Several traces are summed.",

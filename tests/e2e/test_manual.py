@@ -199,6 +199,29 @@ def test_keys_of_diff(traces):
     compare([asked(["diff", "--json"], traces[0], after) for after in others], ["diff"], perhaps=(".unnamed_libraries[]",))
 
 
+def chain(layers):
+    """The steps of a chain of layers, forward and backward, with weights that are there from step to step."""
+    storages = [{"bytes": 300_000, "older": True, "survives": True} for _ in range(layers)]
+    operators = []
+    for layer in range(layers):
+        storages.append({"bytes": 2_000_000, "born": layer, "released": 2 * layers - layer, "place": "train.py:7"})
+        inputs = [layer] if layer == 0 else [layer, layers + layer - 1]
+        operators.append({"name": "aten::linear", "seconds": 0.001, "place": "train.py:7",
+                          "operands": [*({"storage": read, "read": True} for read in inputs), {"storage": layers + layer, "written": True}]})
+    for layer in reversed(range(layers)):
+        operators.append({"name": "aten::mul_", "seconds": 0.001, "phase": "backward",
+                          "operands": [{"storage": layers + layer, "read": True}, {"storage": layer, "read": True, "written": True}]})
+    return {"steps": [{"operators": operators, "storages": storages}]}
+
+
+def test_keys_of_memory_plan(tmp_path):
+    steps = tmp_path / "steps.json"
+    steps.write_text(json.dumps(chain(6)))
+    plan = asked(["memory-plan", "--json", "--steps", steps, "--fast", "2:1,1:1"])
+    assert any(row["moves"] for row in plan["plan"])
+    compare([plan], ["memory-plan"])
+
+
 def test_keys_of_batches(traces):
     compare([asked(["batches", "--json"], traces[0])], ["batches"])
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws one figure of `lotus-analyze figure`: draw.py NUMBER TITLE DATA.csv PICTURE…
+"""Draws one figure of `lotus-analyze figure` or `memory-plan`: draw.py NUMBER TITLE DATA.csv PICTURE…
 
 Pictures are SVG or PNG, by their suffix. Exit code 3: Matplotlib is missing.
 """
@@ -14,6 +14,7 @@ matplotlib.use("Agg")
 
 import boxes  # noqa: E402
 import costs  # noqa: E402
+import memory_plan  # noqa: E402
 import style  # noqa: E402
 import timeline  # noqa: E402
 
@@ -21,7 +22,8 @@ FIGURES = {"2": timeline.draw, "3": timeline.out_of_order,
            "4": boxes.preprocessing, "5a": boxes.wait, "5b": boxes.delay,
            "6a": costs.epochs, "6b": costs.operation_times,
            "6c": costs.functions, "6d": costs.operations, "6e": costs.functions, "6f": costs.operations,
-           "6g": costs.functions, "6h": costs.operations}
+           "6g": costs.functions, "6h": costs.operations,
+           "plan7": memory_plan.speedup, "plan9": memory_plan.cost, "plan10": memory_plan.limit}
 
 
 def main(number, title, data, *pictures):
