@@ -15,7 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRootRounds = 3000, kNodeRounds = 40;  // of changing prices
-constexpr int kRoundsWithoutGain = 30;               // then steps get smaller, by this factor
+constexpr int kLeastRounds = 200;       // of the root: cheap, and well within the gap for most steps
+constexpr int kRoundsWithoutGain = 30;  // then steps get smaller, by this factor
 constexpr double kSmaller = 0.7;
 constexpr int kRoundsToRepair = 20;  // of each, one leads to a placement
 constexpr double kKept = 0.95;       // of the last direction, in the next one
@@ -185,7 +186,9 @@ class Search {
       if (chosen_fits()) offer(chosen());
       if (round % kRoundsToRepair == kRoundsToRepair - 1 || round == 0) repair();
       if (worthless(node.bound)) return false;
-      if (node.settled.empty() && best_.seconds - node.bound <= effort_.gap * best_.seconds) return true;
+      if (node.settled.empty() && round >= kLeastRounds &&
+          best_.seconds - node.bound <= effort_.gap * best_.seconds)
+        return true;
       if (without_gain >= kRoundsWithoutGain) {
         scale *= kSmaller;
         without_gain = 0;

@@ -153,19 +153,23 @@ std::string ending_of(int status) {
   return fmt::format("ended with code {}", WEXITSTATUS(status));
 }
 
-// Empty: it ended by itself, as a program that did its work.
-std::string run(const std::string& program, const std::vector<std::string>& arguments,
-                const std::string& output, double seconds, const HeldSignals& signals) {
+struct Ending {
+  bool by_itself = false;
+  std::string words;  // how it ended, where that is not as a program that did its work
+};
+
+Ending run(const std::string& program, const std::vector<std::string>& arguments, const std::string& output,
+           double seconds, const HeldSignals& signals) {
   Child child(program, arguments, output, signals.before());
-  if (child.error() != 0) return fmt::format("cannot be started: {}", std::strerror(child.error()));
+  if (child.error() != 0) return {false, fmt::format("cannot be started: {}", std::strerror(child.error()))};
   const auto begun = Clock::now();
   while (!child.ended()) {
     const std::chrono::duration<double> taken = Clock::now() - begun;
     if (!signals.came() && taken.count() < seconds + kGrace) continue;
     child.end();
-    return fmt::format("did not end within {:.0f} s", seconds + kGrace);
+    return {false, fmt::format("did not end within {:.0f} s", seconds + kGrace)};
   }
-  return child.status() == 0 ? "" : ending_of(child.status());
+  return {WIFEXITED(child.status()), child.status() == 0 ? "" : ending_of(child.status())};
 }
 
 bool starts_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
@@ -243,14 +247,15 @@ SolverAnswer run_solver(SolverKind kind, const std::string& program, const std::
   const HeldSignals signals;  // outlives the directory: it is removed before a signal is let through
   const Directory directory;
   write_file(directory.file("model.mps"), model);
-  const std::string trouble = run(program, arguments_for(kind, directory, effort), directory.file("output"),
-                                  effort.time_limit_s, signals);
-  if (!trouble.empty()) return without(trouble);
+  const Ending ending = run(program, arguments_for(kind, directory, effort), directory.file("output"),
+                            effort.time_limit_s, signals);
+  if (!ending.by_itself) return without(ending.words);
   std::error_code error;
   const std::string solution = directory.file("solution");
   const auto size = fs::is_regular_file(solution, error) ? fs::file_size(solution, error) : 0;
-  if (error || size == 0) return without("wrote no solution");
+  if (error || size == 0) return without(ending.words.empty() ? "wrote no solution" : ending.words);
   if (size > kMost) return without("wrote a solution that is too long");
+  // HiGHS ends with code 1 where its time was up: the solution counts, which is checked anyway.
   const std::string text = read_text(solution, "a solution");
   return kind == SolverKind::cbc ? parse_cbc(text) : parse_highs(text);
 }

@@ -26,6 +26,11 @@ def panels(count, title, width):
     return figure, plots
 
 
+def sizes(rows):
+    """What the labels of `rows` are."""
+    return "slow : fast memory" if ":" in rows[0]["label"] else "fast memory"
+
+
 def bars(plot, rows, column):
     """Groups of bars by size of fast memory, the smallest first; in each a bar for each plan."""
     labels = style.ordered(row["label"] for row in rows)
@@ -56,7 +61,7 @@ def speedup(rows, title):
     figure, plot = style.axes(title, width=max(6.4, 2.4 + 0.7 * count))
     bars(plot, rows, "speedup")
     line(plot, float(rows[0]["all_fast_speedup"]), "all in fast memory")
-    plot.set_xlabel("slow : fast memory")
+    plot.set_xlabel(sizes(rows))
     plot.set_ylabel("speed-up over all in slow memory")
     beside(plot)
     style.note(figure, rows[0]["note"])
@@ -69,13 +74,13 @@ def cost(rows, title):
     figure, (left, right) = panels(2, title, 10.5)
     bars(left, rows, "performance")
     line(left, 1, "all in fast memory")
-    left.set_xlabel("slow : fast memory")
+    left.set_xlabel(sizes(rows))
     left.set_ylabel("performance, of all in fast memory")
     costs = {row["label"]: float(row["memory_cost"]) for row in rows}
     right.bar(range(len(costs)), costs.values(), 0.6, color=style.GREY)
     level = len(costs) <= 6
     right.set_xticks(range(len(costs)), list(costs), rotation=0 if level else 35, ha="center" if level else "right")
-    right.set_xlabel("slow : fast memory")
+    right.set_xlabel(sizes(rows))
     right.set_ylabel("cost of memory, of all in fast memory")
     right.grid(axis="y")
     left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.1), ncols=5)

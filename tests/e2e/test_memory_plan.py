@@ -1,0 +1,99 @@
+"""lotus-analyze memory-plan as a program: its figures, and a solver that is interrupted."""
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+import harness
+
+MODEL = "This is a model of memory that this machine may not have."
+
+
+def chain(layers):
+    """Steps of a chain of layers, forward and backward: each activation waits for its backward."""
+    storages, operators = [], []
+    for layer in range(layers):
+        storages.append({"bytes": 3_000_000, "born": layer, "released": 2 * layers - layer})
+        reads = [{"storage": layer - 1, "read": True}] if layer else []
+        operators.append({"name": f"forward{layer}", "seconds": 0.002, "operands": [*reads, {"storage": layer, "written": True}]})
+    for layer in reversed(range(layers)):
+        operators.append({"name": f"backward{layer}", "seconds": 0.002, "phase": "backward",
+                          "operands": [{"storage": layer, "read": True}]})
+    return {"steps": [{"operators": operators, "storages": storages}]}
+
+
+@pytest.fixture
+def steps(tmp_path):
+    path = tmp_path / "steps.json"
+    path.write_text(json.dumps(chain(20)))
+    return path
+
+
+def plan(*arguments, **environment):
+    return harness.run([harness.ANALYZE, "memory-plan", *arguments], **environment)
+
+
+def test_figures(steps, tmp_path):
+    pytest.importorskip("matplotlib")
+    figures = tmp_path / "figures"
+    outcome = plan("--steps", steps, "--figures", figures)
+    assert outcome.code == 0, outcome.stderr
+    for name in ("speedup", "cost", "limit"):
+        assert (figures / f"memory-plan-{name}.svg").stat().st_size > 10_000
+        assert (figures / f"memory-plan-{name}.png").stat().st_size > 10_000
+        rows = list(csv.DictReader((figures / f"memory-plan-{name}.csv").open()))
+        assert {row["mode"] for row in rows} == {"numa", "greedy", "static", "synchronous"}
+        assert all(row["note"].startswith(MODEL) for row in rows)
+    times = [float(row["slowdown"]) for row in rows if row["mode"] == "synchronous"]
+    assert len(times) > 10 and times == sorted(times, reverse=True)
+    again = plan("--steps", steps, "--figures", figures)
+    assert again.code == 2 and b"exists" in again.stderr
+    assert plan("--steps", steps, "--figures", figures, "--force").code == 0
+
+
+def test_interrupted_solver_leaves_nothing(steps, tmp_path):
+    """The solver ends with lotus-analyze, and the directory of its files is gone."""
+    programs, temporary = tmp_path / "bin", tmp_path / "tmp"
+    programs.mkdir()
+    temporary.mkdir()
+    solver = programs / "cbc"
+    solver.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 600\n")
+    solver.chmod(0o755)
+    process = subprocess.Popen([harness.ANALYZE, "memory-plan", "--steps", steps, "--fast", "4:1", "--solver", "cbc"],
+                               env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "TMPDIR": str(temporary)},
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        pid = int(harness.wait_until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the solver"))
+        assert len(list(temporary.iterdir())) == 1
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        assert process.returncode == -signal.SIGINT
+        assert list(temporary.iterdir()) == []
+        harness.wait_until(lambda: not os.path.exists(f"/proc/{pid}") or "Z" in open(f"/proc/{pid}/stat").read().split()[2],
+                           "the solver's end")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_no_solver_in_path(steps, tmp_path):
+    """Without other solvers, all is built in; and what was asked for and is missing is said with its remedy."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    outcome = plan("--steps", steps, "--fast", "4:1", "--json", PATH=str(programs))
+    assert outcome.code == 0, outcome.stderr
+    assert {run["solver"] for run in json.loads(outcome.stdout)["runs"]} == {None, "builtin"}
+    missing = plan("--steps", steps, "--fast", "4:1", "--solver", "highs", PATH=str(programs))
+    assert missing.code == 2 and b"highs" in missing.stderr and b"--solver builtin" in missing.stderr
+
+
+@pytest.mark.skipif(shutil.which("cbc") is None, reason="coinor-cbc is not installed")
+def test_cbc_in_path(steps):
+    outcome = plan("--steps", steps, "--fast", "4:1", "--solver", "cbc", "--json")
+    runs = json.loads(outcome.stdout)["runs"]
+    assert {run["mode"]: run["solver"] for run in runs if run["solver"]} == {"static": "cbc", "synchronous": "cbc"}
+    assert all(run["note"] is None and run["status"] != "feasible" for run in runs)
