@@ -198,6 +198,9 @@ TEST_CASE("plan: a solver that fails, lies or writes nonsense leads to no wrong 
   check_refused(plan_with("head -c 100000 /dev/zero > \"${10}\""), "wrote no solution");
   check_refused(plan_with("mkdir \"${10}\""), "wrote no solution");
   check_refused(plan_with(all_columns("1", "Optimal - objective value 1")), "breaks the model's rules");
+  // A weight that begins in fast and ends in slow memory: the next step would not find it.
+  check_refused(plan_with("printf 'Optimal - objective value 1\\n0 Y0000000 1 0\\n' > \"${10}\""),
+                "breaks the model's rules");
   check_refused(plan_with(all_columns("0.5", "Optimal - objective value 1")), "breaks the model's rules");
   check_refused(plan_with(all_columns("1e300", "Optimal - objective value 1")), "breaks the model's rules");
 }

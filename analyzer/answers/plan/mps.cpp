@@ -18,7 +18,7 @@ std::string name_of(char kind, std::size_t number) { return fmt::format("{}{:07}
 // need.
 class Writer {
  public:
-  Writer(const Problem& problem, std::int64_t limit) : problem_(problem), limit_(limit) {
+  Writer(const Problem& problem, std::int64_t limit) : problem_(problem) {
     const auto needed = problem.needed();
     limits_.resize(problem.moments);
     for (std::size_t k = 0; k < problem.moments; ++k)
@@ -111,7 +111,6 @@ class Writer {
   }
 
   const Problem& problem_;
-  std::int64_t limit_;
   std::vector<std::string> limits_;  // rows, by moment; "": it cannot be passed
   std::string rows_, edges_, sides_;
   std::vector<std::string> integers_;  // columns
