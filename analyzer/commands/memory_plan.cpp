@@ -9,7 +9,9 @@
 #include <optional>
 #include <span>
 
+#include "answers/memory/steps.hpp"
 #include "answers/plan/mps.hpp"
+#include "answers/plan/recorded.hpp"
 #include "answers/plan/views.hpp"
 #include "commands/command.hpp"
 #include "paper/figures/plan_figures.hpp"
@@ -26,6 +28,7 @@ constexpr const char* kUsualRatios[] = {"8:1", "4:1", "1:1"};  // AutoTM's
 constexpr std::size_t kSweep = 12;  // sizes for figures, from the floor to the peak
 
 struct PlanOptions {
+  std::vector<std::string> traces;
   std::string steps;
   std::optional<std::uint64_t> step;
   std::vector<std::string> fast, ratios;
@@ -189,10 +192,25 @@ Rules rules_of(const PlanOptions& options) {
   return rules;
 }
 
-// Where steps come from.
+// What steps come from, for messages.
+std::string input_name(const PlanOptions& options) {
+  if (!options.steps.empty()) return options.steps;
+  return options.traces.size() == 1 ? options.traces.front() : "the traces";
+}
+
 Input steps_of_input(const PlanOptions& options) {
-  if (options.steps.empty()) throw WrongUsage("--steps FILE is missing: it names the steps to plan for");
-  return read_steps(options.steps);
+  if (!options.steps.empty() && !options.traces.empty())
+    throw WrongUsage("give either a TRACE or --steps, not both");
+  if (!options.steps.empty()) return read_steps(options.steps);
+  std::vector<std::unique_ptr<Trace>> traces;  // steps point into them
+  std::vector<memory::RecordedStep> steps;
+  for (const auto& path : chosen_traces(options.traces)) {
+    traces.push_back(std::make_unique<Trace>(path));
+    memory::StepCollector collector(*traces.back(), steps);
+    read_trace(*traces.back(), collector);
+    collector.finish();
+  }
+  return input_of(steps, input_name(options));
 }
 
 void dump_mps(const Planned& planned, const Request& request, const PlanOptions& options) {
@@ -213,7 +231,7 @@ void answer(const PlanOptions& options) {
   const Rules rules = rules_of(options);
   const auto modes = modes_of(options);
   const Input input = steps_of_input(options);
-  const TypicalStep typical = typical_step(input, options.step, options.steps);
+  const TypicalStep typical = typical_step(input, options.step, input_name(options));
   Planned plans = planned(typical.step, rules);
   Answer result{.planned = plans,
                 .input = input,
@@ -286,7 +304,9 @@ void add_plans(CLI::App& app, PlanOptions& options) {
 
 Run prepare_memory_plan(CLI::App& app) {
   const auto options = std::make_shared<memory_plan::PlanOptions>();
-  app.add_option("--steps", options->steps, "steps as JSON (docs/memory-plan.md)")->type_name("FILE");
+  add_traces(app, options->traces);
+  app.add_option("--steps", options->steps, "steps as JSON (docs/memory-plan.md) instead of a trace")
+      ->type_name("FILE");
   app.add_option("--step", options->step, "number of the step; default: one like most, with median durations")
       ->check(CLI::NonNegativeNumber);
   memory_plan::add_memories(app, *options);

@@ -15,6 +15,7 @@
 #include "answers/plan/input.hpp"
 #include "answers/plan/mps.hpp"
 #include "answers/plan/planning.hpp"
+#include "answers/plan/recorded.hpp"
 #include "answers/plan/solver_command.hpp"
 #include "made_steps.hpp"
 #include "text/error.hpp"
@@ -76,13 +77,13 @@ memory::Step small_step() {
 }
 
 // One synchronous plan with `solver` being this shell script, and what is left in its TMPDIR.
-struct Tried {
+struct Attempt {
   Run run;
   double alone = 0;  // the built-in solver's time
   bool fits = false;
 };
 
-Tried plan_with(const std::string& script, double time_limit = 5) {
+Attempt plan_with(const std::string& script, double time_limit = 5) {
   const Folder programs, temporary;
   const std::string program = programs.write("cbc", "#!/bin/sh\n" + script);
   ::chmod(program.c_str(), 0755);
@@ -105,7 +106,7 @@ Tried plan_with(const std::string& script, double time_limit = 5) {
 }
 
 // The plan is the built-in solver's, and the note has these words.
-void check_refused(const Tried& tried, const std::string& words) {
+void check_refused(const Attempt& tried, const std::string& words) {
   CAPTURE(tried.run.note);
   CHECK(tried.run.solver == "builtin");
   CHECK(tried.run.note.find(words) != std::string::npos);
@@ -206,7 +207,7 @@ TEST_CASE("plan: a solver that fails, lies or writes nonsense leads to no wrong 
 }
 
 TEST_CASE("plan: a solver's word counts only where its solution agrees with it") {
-  const Tried tried = plan_with(all_columns("0", "Optimal - objective value 1"));
+  const Attempt tried = plan_with(all_columns("0", "Optimal - objective value 1"));
   CHECK(tried.run.solver == "cbc");
   CHECK(tried.run.note.find("another time") != std::string::npos);
   CHECK(tried.fits);
@@ -317,6 +318,29 @@ TEST_CASE("plan: of several steps, those with the same operators have median tim
   CHECK_THROWS_AS(typical_step({}, std::nullopt, "x"), Unusable);
 }
 
+TEST_CASE("plan: recorded steps are whole ones that train, with lives that hold their uses") {
+  memory::RecordedStep recorded;
+  recorded.ended = true;
+  recorded.step.operators = {
+      {.name = "a", .operands = {{.storage = 0, .read = true}, {.storage = 0, .written = true}}},
+      {.name = "b", .phase = memory::Phase::backward, .operands = {{.storage = 0, .read = true}}}};
+  recorded.step.storages = {{.bytes = 1, .born = 1, .released = 1, .uses = {0, 0, 1}}};
+  memory::RecordedStep cut = recorded;
+  cut.ended = false;
+  memory::RecordedStep forward = recorded;
+  forward.step.operators.pop_back();
+  forward.step.storages[0].uses = {0};
+  const Input input = input_of({cut, forward, recorded}, "x");
+  REQUIRE(input.steps.size() == 1);
+  CHECK(input.steps[0].operators.size() == 2);
+  CHECK(input.steps[0].operators[0].operands.size() == 1);
+  CHECK(input.steps[0].operators[0].operands[0].written);
+  CHECK(input.steps[0].storages[0].born == 0);
+  CHECK(input.steps[0].storages[0].released == 2);
+  CHECK(input_of({forward, cut}, "x").steps.size() == 1);
+  CHECK_THROWS_AS(input_of({cut}, "x"), Unusable);
+}
+
 TEST_CASE("plan: tables of operators, and wrong ones") {
   const Folder folder;
   CHECK(KernelTable::read(folder.write("a", "name,factor\naten::mm,2.5\n")).factors.at("aten::mm") == 2.5);
@@ -375,7 +399,7 @@ TEST_CASE("plan: wrong usage") {
     CAPTURE(options);
     CHECK(command(steps + options).code == 2);
   }
-  CHECK(command("").code == 2);
+  CHECK(command(steps + " run.lotus").code == 2);
   CHECK(command("--steps /no/such/file").code == 1);
 }
 

@@ -55,6 +55,30 @@ def test_figures(steps, tmp_path):
     assert plan("--steps", steps, "--figures", figures, "--force").code == 0
 
 
+@pytest.mark.parametrize("model", ["cnn", "attention"])
+def test_of_a_trace(tracer, model):
+    outcome, trace = tracer.trace(harness.program("memory_steps", model, "Adam"), LOTUS_STEPS="all")
+    assert outcome.code == 0, outcome.stderr
+    memory = json.loads(harness.run([harness.ANALYZE, "memory", "--json", trace.path]).stdout)
+    told = plan("--json", "--below-floor", "--fast", "0:1,2:3,1:1", trace.path)
+    assert told.code == 0, told.stderr
+    told = json.loads(told.stdout)
+    assert told["step"]["alike"] >= 3 and told["step"]["operators"] > 30
+    assert abs(told["floor_bytes"] - memory["floor_bytes"]) <= 4096 * 12  # in whole pages
+    assert told["floor_operator"]["file"].endswith("memory_steps.py")
+    assert told["all_fast_s"] < told["all_slow_s"]
+    for run in told["runs"]:
+        assert run["fast_peak_bytes"] <= run["fast_limit_bytes"]
+        assert told["all_fast_s"] <= run["predicted_runtime_s"] <= told["all_slow_s"] or run["mode"] == "greedy"
+    assert any(row["file"] and row["file"].endswith("memory_steps.py") for row in told["plan"])
+
+
+def test_trace_without_steps(tracer):
+    _, trace = tracer.trace(harness.program("memory_steps", "mlp", "SGD"), LOTUS_STEPS="0")
+    outcome = plan(trace.path)
+    assert outcome.code == 1 and b"LOTUS_STEPS" in outcome.stderr
+
+
 def test_interrupted_solver_leaves_nothing(steps, tmp_path):
     """The solver ends with lotus-analyze, and the directory of its files is gone."""
     programs, temporary = tmp_path / "bin", tmp_path / "tmp"

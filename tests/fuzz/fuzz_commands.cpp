@@ -34,6 +34,7 @@ constexpr Words kLines[] = {
      kTrace},
     {"whatif", "--op", "Loader=0.5x", "--persistent", "true", "--pin-memory", "true", "--workers", "0",
      kTrace},
+    {"memory-plan", "--solver", "builtin", kTrace},
     {"counters", kTrace},
     {"counters", "--json", kTrace},
     {"counters", "--csv", kTrace},
