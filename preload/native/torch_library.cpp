@@ -33,10 +33,7 @@ const void* inside_libtorch() {
 }
 
 bool find_in(const Loaded& library) {
-  find(library, "aoti_torch_get_dim", torch.dim);
-  find(library, "aoti_torch_get_sizes", torch.sizes);
-  find(library, "aoti_torch_get_dtype", torch.dtype);
-  find(library, "aoti_torch_get_storage_offset", torch.offset);
+  find(library, "_ZN2at23hasThreadLocalCallbacksEv", torch.has_any);
   return find(library, "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE", torch.add) &&
          find(library, "_ZN2at14removeCallbackEm", torch.remove) &&
          find(library, "_ZNK2at14RecordFunction4nameEv", torch.name);

@@ -30,12 +30,8 @@ struct Torch {
   unsigned long (*add)(OperatorObserver);     // at::addThreadLocalCallback
   void (*remove)(unsigned long);              // at::removeCallback
   const char* (*name)(const void* function);  // at::RecordFunction::name() const
-  // The C interface to at::Tensor, from 2.2 on, else nullptr; each returns 0 and fills in what it is asked.
-  int (*dim)(const void* tensor, std::int64_t* dimensions);
-  int (*sizes)(const void* tensor, const std::int64_t** sizes);
-  int (*dtype)(const void* tensor, std::int32_t* type);
-  int (*offset)(const void* tensor, std::int64_t* elements);  // of the first element in the storage
-  char library[64];                                           // file name
+  bool (*has_any)();                          // at::hasThreadLocalCallbacks; nullptr: not there
+  char library[64];                           // file name
 };
 extern constinit Torch torch;  // filled in by find_torch()
 

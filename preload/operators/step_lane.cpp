@@ -2,8 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <cstdio>
-#include <cstring>
 #include <string_view>
 
 #include "native/torch_library.hpp"
@@ -85,74 +83,13 @@ Thread* recording_thread() {
 
 // ---- tensors
 
-// Forms of tensors that were told, by what they say.
-struct KnownForm {
-  std::uint64_t print;
-  std::uint32_t id, generation;
-};
-constexpr std::uint32_t kForms = 4096, kFormProbes = 8;
-constinit KnownForm forms[kForms] = {};
-constinit std::uint32_t next_form = 1;
-
-bool define_form(std::uint32_t id, std::int32_t dtype, const std::int64_t* sizes, std::int64_t dimensions) {
-  char text[128] = "";
-  std::size_t used = 0;
-  for (std::int64_t i = 0; i < dimensions && used + 24 < sizeof text; ++i)
-    used += static_cast<std::size_t>(std::snprintf(text + used, sizeof text - used, i == 0 ? "%lld" : "x%lld",
-                                                   static_cast<long long>(sizes[i])));
-  return define<Kind::tensor_form>(id, static_cast<std::uint64_t>(dtype), std::string_view(text, used));
-}
-
-std::uint32_t find_form(std::int32_t dtype, const std::int64_t* sizes, std::int64_t dimensions) {
-  std::uint64_t print = 0xcbf29ce484222325u ^ static_cast<std::uint64_t>(dtype);
-  for (std::int64_t i = 0; i < dimensions; ++i)
-    print = (print ^ static_cast<std::uint64_t>(sizes[i])) * 0x100000001b3u + 1;
-  for (std::uint32_t probe = 0; probe < kFormProbes; ++probe) {
-    KnownForm& known =
-        forms[(print ^ print >> 29) % kForms + probe < kForms ? (print ^ print >> 29) % kForms + probe
-                                                              : probe];
-    if (known.id != 0 && known.print != print) continue;
-    if (known.id != 0 && known.generation == process.generation) return known.id;
-    const std::uint32_t id = known.id != 0 ? known.id : next_form;
-    if (!define_form(id, dtype, sizes, dimensions)) return 0;
-    if (known.id == 0) ++next_form;
-    known = {print, id, process.generation};
-    return id;
-  }
-  return 0;
-}
-
-struct Form {
-  std::uint32_t id = 0;
-  std::uint64_t offset = 0;  // bytes
-};
-
-// Bytes of an element, by c10::ScalarType; 0: not known.
-std::uint64_t element_bytes(std::int32_t dtype) {
-  constexpr std::uint8_t kBytes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2};
-  return dtype >= 0 && static_cast<std::size_t>(dtype) < sizeof kBytes ? kBytes[dtype] : 0;
-}
-
-// PyTorch's C interface takes the address of an at::Tensor, which is what an IValue begins with.
-Form form_of(const BoxedValue& tensor) {
-  if (torch.dim == nullptr || torch.sizes == nullptr || torch.dtype == nullptr || torch.offset == nullptr)
-    return {};
-  std::int64_t dimensions = 0, offset = 0;
-  std::int32_t dtype = 0;
-  const std::int64_t* sizes = nullptr;
-  if (torch.dim(&tensor, &dimensions) != 0 || torch.sizes(&tensor, &sizes) != 0 ||
-      torch.dtype(&tensor, &dtype) != 0 || torch.offset(&tensor, &offset) != 0)
-    return {};
-  if (dimensions < 0 || dimensions > 64 || offset < 0) return {};
-  return {find_form(dtype, sizes, dimensions), static_cast<std::uint64_t>(offset) * element_bytes(dtype)};
-}
-
 void record_tensor(Thread& thread, std::uint64_t now, std::uint64_t use, const BoxedValue& tensor) {
   const StorageBlock block = lane.layout.storage_of(tensor);
   if (block.address == 0) return;
   if (lane.layout.list == TensorLayout::kUnknown) lane.search.note_storage(block);
-  const Form form = form_of(tensor);
-  put_at<Kind::operand>(thread, now, use, block.address, block.bytes, std::uint64_t{form.id}, form.offset);
+  // Neither kind nor sizes: to ask a tensor of a subclass for them may run the program's own
+  // __torch_dispatch__.
+  put_at<Kind::operand>(thread, now, use, block.address, block.bytes, std::uint64_t{0}, std::uint64_t{0});
 }
 
 void record_values(Thread& thread, std::uint64_t now, const BoxedValues& values, bool results) {
@@ -202,7 +139,8 @@ void close_operator(const void* function) {
   if (thread == nullptr) return;
   lane.search.look_at_end(lane.layout, function);
   if (lane.layout.complete()) record_values(*thread, now, lane.layout.outputs_of(function), true);
-  const StepPhase phase = nesting.backward > 0 ? StepPhase::backward : lane.phase;
+  const bool backward = lane.phase == StepPhase::forward && nesting.backward > 0;  // begun by C++ code
+  const StepPhase phase = backward ? StepPhase::backward : lane.phase;
   put_at<Kind::torch_op>(*thread, now, std::uint64_t{nesting.hook}, std::uint64_t{nesting.place},
                          now - nesting.begin, static_cast<std::uint64_t>(phase),
                          std::uint64_t{nesting.nested});
@@ -265,7 +203,9 @@ bool observe_operators() {
 }
 
 void stop_observing_operators() {
-  if (step_lane.observing) torch.remove(lane.observer);
+  // Where the program has cleared all observers, PyTorch would warn of one that it does not find.
+  const bool any = torch.has_any == nullptr || torch.has_any();
+  if (step_lane.observing && any) torch.remove(lane.observer);
   step_lane.observing = false;
 }
 

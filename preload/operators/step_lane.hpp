@@ -11,8 +11,9 @@
 namespace lotus {
 
 struct StepLane {
-  bool recording;  // this thread is inside a step that is recorded
-  bool observing;  // its operators are observed; a child of a fork has that, too
+  bool recording;                     // this thread is inside a step that is recorded
+  std::uint8_t backward, optimizing;  // calls of autograd's backward and of an optimizer's step that are open
+  bool observing;                     // its operators are observed; a child of a fork has that, too
   std::uint32_t generation;
 };
 extern constinit thread_local StepLane step_lane;

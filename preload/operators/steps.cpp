@@ -75,7 +75,7 @@ void choose_steps(RecordedSteps which) { steps.which = which; }
 bool records_all_steps() { return steps.which == RecordedSteps::all; }
 
 void step_by_loader(py::ThreadState* state, std::uint64_t iterator) {
-  if (!may_record()) return;
+  if (step_lane.backward > 0 || !may_record()) return;
   if (!steps.by_loader) {
     steps.by_loader = true;
     steps.teller.forget();
@@ -83,14 +83,25 @@ void step_by_loader(py::ThreadState* state, std::uint64_t iterator) {
   if (steps.teller.tells(iterator)) turn(state);
 }
 
+PhaseScope::PhaseScope(StepPhase phase)
+    : active_(records_step()), step_(steps.next), before_(active_ ? enter_phase(phase) : phase) {}
+
+PhaseScope::~PhaseScope() {
+  if (active_ && records_step() && step_ == steps.next) enter_phase(before_);
+}
+
 OptimizerStep::OptimizerStep(py::ThreadState* state, const py::Object* optimizer)
-    : state_(state), optimizer_(optimizer), before_(enter_phase(StepPhase::optimizer)) {}
+    : state_(state), optimizer_(optimizer), phase_(StepPhase::optimizer) {
+  ++step_lane.optimizing;
+}
 
 OptimizerStep::~OptimizerStep() {
-  enter_phase(before_);
-  if (before_ == StepPhase::optimizer || steps.by_loader || !may_record()) return;
+  if (--step_lane.optimizing > 0 || step_lane.backward > 0 || steps.by_loader || !may_record()) return;
   if (steps.teller.tells(reinterpret_cast<std::uint64_t>(optimizer_))) turn(state_);
 }
+
+BackwardPass::BackwardPass() : phase_(StepPhase::backward) { ++step_lane.backward; }
+BackwardPass::~BackwardPass() { --step_lane.backward; }
 
 void leave_steps() {
   forget_step();

@@ -22,6 +22,20 @@ bool records_all_steps();
 // A loader's iterator is asked for a batch. Where several are, the one that was asked first tells the steps.
 void step_by_loader(py::ThreadState* state, std::uint64_t iterator);
 
+// A part of the step that is recorded in this thread, if one is.
+class PhaseScope {
+ public:
+  explicit PhaseScope(StepPhase phase);
+  ~PhaseScope();
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  bool active_;
+  std::uint64_t step_;
+  StepPhase before_;
+};
+
 // Around an optimizer's step.
 class OptimizerStep {
  public:
@@ -33,7 +47,20 @@ class OptimizerStep {
  private:
   py::ThreadState* state_;
   const py::Object* optimizer_;
-  StepPhase before_;
+  PhaseScope phase_;
+};
+
+// Around autograd's backward pass. No step begins or ends in it: PyTorch puts back the observers of operators
+// that there were before.
+class BackwardPass {
+ public:
+  BackwardPass();
+  ~BackwardPass();
+  BackwardPass(const BackwardPass&) = delete;
+  BackwardPass& operator=(const BackwardPass&) = delete;
+
+ private:
+  PhaseScope phase_;
 };
 
 // In a worker that was forked inside a step: its operators are observed no more.

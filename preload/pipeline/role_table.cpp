@@ -60,6 +60,8 @@ constexpr Role kRoles[] = {
     {"/threading.py",                     "wait",             waits_for_no_lock, {}},
     {"/threading.py",                     "join",             waits_for_no_lock, {}},
     {"multiprocessing/synchronize.py",    "wait",             waits_for_no_lock, {}},
+    {"torch/autograd/__init__.py",        "backward",         backward_pass,    {}},
+    {"torch/autograd/__init__.py",        "grad",             backward_pass,    {}},
     {"torch/optim/optimizer.py",          "wrapper",          optimizer_step,   {"args"}},
     {"torch/distributed/distributed_c10d.py", "init_process_group", init_process_group, {"rank", "world_size"}},
     // clang-format on

@@ -17,4 +17,10 @@ py::Object* optimizer_step(Call& call) {
   return call.run();
 }
 
+// torch.autograd.backward and grad.
+py::Object* backward_pass(Call& call) {
+  const BackwardPass pass;
+  return call.run();
+}
+
 }  // namespace lotus

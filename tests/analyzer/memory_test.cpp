@@ -1,6 +1,8 @@
 // Steps of training: which storages live when, what memory is in use, what grows; expected values by hand.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "answers/memory/answer.hpp"
 #include "answers/memory/steps.hpp"
 #include "answers/memory/views.hpp"
@@ -124,14 +126,14 @@ TEST_CASE("memory: the peak, what is alive at it, and the floor") {
   REQUIRE(answer.step != nullptr);
   CHECK(answer.step->peak_bytes == 150 + 40 + 100);
   CHECK(answer.step->peak_operator == 1);
-  CHECK(answer.untouched == 50);
+  CHECK(answer.by_role.at(memory::Role::untouched) == 50);
   CHECK(answer.by_role.at(memory::Role::parameter) == 100);
   CHECK(answer.by_role.at(memory::Role::activation) == 40);
   CHECK(answer.by_role.at(memory::Role::gradient) == 100);
   CHECK(answer.workspace_at_peak == 0);
   CHECK(answer.floor.bytes == 200);
   CHECK(answer.floor.at == 2);
-  REQUIRE(answer.alive_at_peak.size() == 3);
+  REQUIRE(answer.alive_at_peak.size() == 4);  // that which nothing uses is a row
   for (const memory::Group& group : answer.alive_at_peak)
     if (group.role == memory::Role::activation) CHECK(memory::source_text(group.source) == "train.py:12");
 }
@@ -210,5 +212,60 @@ TEST_CASE("memory: where the level before a step is not known, the peak is that 
   REQUIRE(told.steps.size() == 1);
   CHECK_FALSE(told.steps[0].live_known);
   CHECK(told.steps[0].peak_bytes == 100 + 40 + 100);
-  CHECK(memory::answer_of(told.steps, std::nullopt).untouched == 0);
+  CHECK(memory::answer_of(told.steps, std::nullopt).by_role.count(memory::Role::untouched) == 0);
+}
+
+namespace {
+
+// A step of 10 ms that makes `bytes` at `address`, and releases what lies at `old`; 0: nothing.
+void plain_step(ThreadWriter& thread, std::uint64_t number, std::uint64_t live, std::uint64_t address,
+                std::uint64_t bytes, std::uint64_t old) {
+  const double from = 10 + 10 * static_cast<double>(number);
+  thread.record<Kind::step>(at(from), number, live, std::uint64_t{0}, std::uint64_t{0});
+  if (bytes > 0) thread.record<Kind::allocated>(at(from + 1), address, bytes, std::uint64_t{1});
+  thread.record<Kind::torch_op>(at(from + 3), kLinear, std::uint64_t{1}, ticks_of(1), kForward,
+                                std::uint64_t{0});
+  if (old > 0) thread.record<Kind::released>(at(from + 4), old, bytes);
+  thread.record<Kind::step_end>(at(from + 9), number, live + (old > 0 ? 0 : bytes), std::uint64_t{0},
+                                std::uint64_t{0}, std::uint64_t{0});
+}
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+}  // namespace
+
+TEST_CASE("memory: what a later step releases does not grow") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  // A buffer of three steps.
+  for (std::uint64_t i = 0; i < 12; ++i)
+    plain_step(thread, i, kMiB * std::min<std::uint64_t>(i, 3), 4096 * (i + 1), kMiB,
+               i < 3 ? 0 : 4096 * (i - 2));
+  thread.flush();
+  Told told(made);
+  const memory::Growth growth = memory::answer_of(told.steps, std::nullopt).growth;
+  CHECK(growth.groups.empty());
+  CHECK(growth.trend != memory::Trend::rises);
+  CHECK(memory::memory_findings(told.steps, memory::answer_of(told.steps, std::nullopt)).empty());
+}
+
+TEST_CASE("memory: what only some steps leave behind is told where memory in use rises all along") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  std::uint64_t live = 0;
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    plain_step(thread, i, live, 4096 * (i + 1), i % 3 == 0 ? kMiB : 0, 0);
+    live += i % 3 == 0 ? kMiB : 0;
+  }
+  thread.flush();
+  Told told(made);
+  const memory::MemoryAnswer answer = memory::answer_of(told.steps, std::nullopt);
+  CHECK(answer.growth.groups.empty());
+  CHECK(answer.growth.trend == memory::Trend::rises);
+  const auto findings = memory::memory_findings(told.steps, answer);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].find("1.00 MiB at train.py:12") != std::string::npos);
+  CHECK(memory::growth_note(answer).empty());
 }

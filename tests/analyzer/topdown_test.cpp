@@ -40,10 +40,10 @@ std::map<std::string, double> shares_of(const ProcessorId& processor, const Coun
 
 void check(const std::map<std::string, double>& shares, const std::map<std::string, double>& expected) {
   CHECK(shares.size() == expected.size());
-  for (const auto& [key, value] : expected) {
-    CAPTURE(key);
-    REQUIRE(shares.count(key) == 1);
-    CHECK(shares.at(key) == Approx(value));
+  for (const auto& share : expected) {
+    CAPTURE(share.first);
+    REQUIRE(shares.count(share.first) == 1);
+    CHECK(shares.at(share.first) == Approx(share.second));
   }
 }
 

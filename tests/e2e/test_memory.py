@@ -93,7 +93,7 @@ def test_list_that_grows(tracer):
 
 
 def test_graphs_that_are_kept(tracer):
-    _, trace, told = traced(tracer, "mlp", "SGD", "graphs", LOTUS_STEPS="all")
+    _, trace, told = traced(tracer, "cnn", "SGD", "graphs", LOTUS_STEPS="all")
     assert told["growth"]["keeps_graphs"] and told["growth"]["bytes_per_step"] > 10_000
     assert "loss.detach()" in memory(trace)
 
@@ -101,9 +101,9 @@ def test_graphs_that_are_kept(tracer):
 def test_batch_that_is_large(tracer):
     _, trace, told = traced(tracer, "cnn", "SGD", "batch")
     assert told["growth"]["bytes_per_step"] == 0
-    assert any("grow with the size of the batch" in finding for finding in told["findings"])
-    largest = told["alive_at_peak"][0]
-    assert largest["role"] in ("activation", "gradient") and largest["file"].endswith("memory_steps.py")
+    assert any("grows with the size of the batch" in finding for finding in told["findings"])
+    largest = next(group for group in told["alive_at_peak"] if group["role"] != "untouched")
+    assert largest["role"] in ("activation", "backward") and largest["file"].endswith("memory_steps.py")
 
 
 def test_training_without_a_loader(tracer):

@@ -87,7 +87,8 @@ void mend(fuzz::Bytes& payload, const Fixture& fixture) {
       static_cast<std::uint32_t>(std::min<std::size_t>(header.python_frames % 8, rest / 16));
   header.stack_bytes =
       static_cast<std::uint32_t>(std::min<std::size_t>(kMaxStackBytes, rest - header.python_frames * 16));
-  payload.resize(head + header.python_frames * 16 + header.stack_bytes);
+  const std::size_t end = head + header.python_frames * 16 + header.stack_bytes;
+  payload.resize(end);
   const std::uint64_t pointer = kStack + header.stack_start % (2 * kRedZoneBytes);
   header.stack_start = kStack;
   header.entry = fixture.address(header.entry);
@@ -95,6 +96,10 @@ void mend(fuzz::Bytes& payload, const Fixture& fixture) {
   for (std::size_t at = sizeof header; at + 8 <= payload.size(); at += 8)
     fuzz::write_at(payload, at, fixture.address(fuzz::read_at<std::uint64_t>(payload, at)));
   fuzz::write_at(payload, sizeof header + numbers.stack_pointer * sizeof pointer, pointer);
+  if ((header.flags & kCarriesCounts) == 0) return;
+  const std::uint64_t counts = header.weight % (kMaxCounters + 1);
+  payload.resize(end + sizeof counts + counts * sizeof(SnapshotCount));
+  fuzz::write_at(payload, end, counts);
 }
 
 }  // namespace

@@ -1,59 +1,18 @@
 #include "answers/memory/answer.hpp"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 
 namespace lotus::analyzer::memory {
 namespace {
 
-using GroupKey = std::tuple<std::string, SourceLine, Role>;
-
-// Something between two operators of the forward pass: no variable of the program needs to hold it.
-bool is_between(const Storage& storage, const Life& life) {
-  return life.role == Role::activation && storage.uses.size() > 1;
-}
-
-class Groups {
- public:
-  void add(const RecordedStep& step, std::size_t storage, double byte_seconds = 0) {
-    const Storage& one = step.step.storages[storage];
-    const Life& life = step.lives[storage];
-    SourceLine source = source_of(*step.process, one.place);
-    Group& group = by_key_[{life.made_by, source, life.role}];
-    if (group.storages == 0 || one.bytes > group.largest) {
-      group.form = life.form;
-      group.largest = one.bytes;
-    }
-    group.op = life.made_by;
-    group.source = std::move(source);
-    group.role = life.role;
-    group.bytes += one.bytes;
-    group.byte_seconds += byte_seconds;
-    group.between = group.between || is_between(one, life);
-    ++group.storages;
-  }
-  const std::map<GroupKey, Group>& all() const { return by_key_; }
-  template <class Better>
-  std::vector<Group> sorted(Better better) const {
-    std::vector<Group> groups;
-    for (const auto& [key, group] : by_key_) groups.push_back(group);
-    std::stable_sort(groups.begin(), groups.end(), better);
-    return groups;
-  }
-
- private:
-  std::map<GroupKey, Group> by_key_;
-};
-
-constexpr double kLeastIdle = 0.02;  // of the step's time
-
-bool is_larger(const Group& a, const Group& b) { return a.bytes > b.bytes; }
+constexpr double kLeastIdle = 0.02;   // of the step's time
+constexpr double kLeastHeld = 0.001;  // of the step's time times its peak
 
 const RecordedStep* choose(const std::vector<RecordedStep>& steps, std::optional<std::uint64_t> number) {
   const RecordedStep* best = nullptr;
   const auto rank = [](const RecordedStep& step) {
-    return std::tuple(step.trains(), step.step.number > 0 || !step.ended, step.peak_bytes);
+    return std::tuple(step.step.number > 0 || !step.ended, step.peak_bytes);
   };
   for (const RecordedStep& step : steps) {
     if (number && step.step.number != *number) continue;
@@ -62,8 +21,28 @@ const RecordedStep* choose(const std::vector<RecordedStep>& steps, std::optional
   return best;
 }
 
-bool lives_at(const Life& life, double seconds) {
-  return life.born_s <= seconds && seconds < life.released_s;
+// What has outlived the step lives to its end and beyond.
+bool lives_at(const Storage& storage, const Life& life, double seconds) {
+  return life.born_s <= seconds && (storage.survives || seconds < life.released_s);
+}
+
+// Of what the step does not use, what an earlier one made is known.
+void add_untouched(MemoryAnswer& answer, Groups& groups, std::uint64_t untouched) {
+  for (const Kept& kept : answer.step->kept) {
+    if (kept.bytes > untouched) continue;  // another thread has released something
+    untouched -= kept.bytes;
+    answer.by_role[Role::untouched] += kept.bytes;
+    groups.add_kept(*answer.step, kept);
+  }
+  answer.alive_at_peak = groups.largest_first();
+  if (untouched == 0) return;
+  answer.by_role[Role::untouched] += untouched;
+  Group rest;
+  rest.role = Role::untouched;
+  rest.bytes = untouched;
+  const auto place = std::find_if(answer.alive_at_peak.begin(), answer.alive_at_peak.end(),
+                                  [&](const Group& group) { return group.bytes < untouched; });
+  answer.alive_at_peak.insert(place, std::move(rest));
 }
 
 void look_at_peak(MemoryAnswer& answer) {
@@ -71,20 +50,16 @@ void look_at_peak(MemoryAnswer& answer) {
   Groups groups;
   std::uint64_t older = 0;
   for (std::size_t i = 0; i < step.lives.size(); ++i) {
-    const bool is_older = step.step.storages[i].older;
-    if (is_older) older += step.step.storages[i].bytes;
-    // What has outlived the step lives to its end and beyond.
-    const bool lives = lives_at(step.lives[i], step.peak_s) ||
-                       (step.step.storages[i].survives && step.lives[i].born_s <= step.peak_s);
-    if (!lives) continue;
+    const Storage& storage = step.step.storages[i];
+    if (storage.older) older += storage.bytes;
+    if (!lives_at(storage, step.lives[i], step.peak_s)) continue;
     groups.add(step, i);
-    answer.by_role[step.lives[i].role] += step.step.storages[i].bytes;
+    answer.by_role[step.lives[i].role] += storage.bytes;
   }
   for (const Temporary& one : step.temporaries)
     if (one.born_s <= step.peak_s && step.peak_s < one.released_s) answer.workspace_at_peak += one.bytes;
-  answer.untouched = step.live_before > older ? step.live_before - older : 0;
   answer.beside_allocator = older > step.live_before ? older - step.live_before : 0;
-  answer.alive_at_peak = groups.sorted(is_larger);
+  add_untouched(answer, groups, step.live_before > older ? step.live_before - older : 0);
 }
 
 void look_at_held(MemoryAnswer& answer) {
@@ -96,98 +71,56 @@ void look_at_held(MemoryAnswer& answer) {
     const double idle = step.lives[i].released_s - step.ends_s[storage.uses.back()];
     if (idle > kLeastIdle * step.seconds) groups.add(step, i, idle * static_cast<double>(storage.bytes));
   }
-  answer.held_longer =
-      groups.sorted([](const Group& a, const Group& b) { return a.byte_seconds > b.byte_seconds; });
+  answer.held_longer = groups.largest_first();
+  const double least = kLeastHeld * step.seconds * static_cast<double>(step.peak_bytes);
+  std::erase_if(answer.held_longer, [&](const Group& group) { return group.byte_seconds < least; });
+  std::stable_sort(answer.held_longer.begin(), answer.held_longer.end(),
+                   [](const Group& a, const Group& b) { return a.byte_seconds > b.byte_seconds; });
 }
 
-void look_at_large(MemoryAnswer& answer) {
+struct LargeBlocks {
+  double count = 0, bytes = 0;
+};
+
+LargeBlocks large_blocks_of(const RecordedStep& step) {
+  LargeBlocks large;
   const auto add = [&](std::uint64_t bytes) {
-    if (bytes < LargeBlocks::kLeast) return;
-    ++answer.large.count;
-    answer.large.bytes += bytes;
+    if (bytes < Faults::kLargeBlock) return;
+    ++large.count;
+    large.bytes += static_cast<double>(bytes);
   };
-  for (const Storage& storage : answer.step->step.storages)
+  for (const Storage& storage : step.step.storages)
     if (!storage.older && !storage.survives) add(storage.bytes);
-  for (const Temporary& one : answer.step->temporaries) add(one.bytes);
+  for (const Temporary& one : step.temporaries) add(one.bytes);
+  return large;
 }
 
-// Storages that `step` made and `next`, which follows it, did not release.
-Groups left_behind(const RecordedStep& step, const RecordedStep& next) {
-  std::set<std::uint64_t> released;
-  for (std::size_t i = 0; i < next.lives.size(); ++i)
-    if (next.step.storages[i].older && !next.step.storages[i].survives)
-      released.insert(next.lives[i].address);
-  Groups groups;
-  for (std::size_t i = 0; i < step.lives.size(); ++i) {
-    const Storage& storage = step.step.storages[i];
-    if (storage.older || !storage.survives || released.contains(step.lives[i].address)) continue;
-    groups.add(step, i);
-  }
-  return groups;
+bool makes_states(const RecordedStep& step) {
+  for (std::size_t i = 0; i < step.lives.size(); ++i)
+    if (!step.step.storages[i].older && step.lives[i].role == Role::optimizer_state) return true;
+  return false;
 }
 
-bool follows(const RecordedStep& one, const RecordedStep& next) {
-  return one.process == next.process && next.step.number == one.step.number + 1 && one.is_whole() &&
-         next.is_whole();
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
-// Whether most of what is left behind is held by autograd's graph: tensors between operators, and the batch
-// that they were computed from.
-bool is_graph(const std::vector<Group>& left) {
-  std::uint64_t all = 0, between = 0, batch = 0;
-  for (const Group& group : left) {
-    all += group.bytes;
-    if (group.role == Role::batch) batch += group.bytes;
-    if (group.between) between += group.bytes;
-  }
-  return between > 0 && 2 * (between + batch) > all;
-}
-
-// Groups of `all` that each of its members has, with the least that one has.
-std::vector<Group> common_groups(const std::vector<Groups>& all) {
-  std::vector<Group> common;
-  for (const auto& [key, first] : all.front().all()) {
-    Group least = first;
-    bool in_all = true;
-    for (const Groups& other : all) {
-      const auto found = other.all().find(key);
-      in_all = in_all && found != other.all().end();
-      if (in_all && found->second.bytes < least.bytes) least = found->second;
-    }
-    if (in_all) common.push_back(std::move(least));
-  }
-  std::stable_sort(common.begin(), common.end(), is_larger);
-  return common;
-}
-
-void look_at_levels(Growth& growth, const std::vector<RecordedStep>& steps, const Process* process) {
+Faults faults_of(const std::vector<RecordedStep>& steps, const RecordedStep& like) {
+  std::vector<double> faults, kernel, seconds, blocks, bytes;
   for (const RecordedStep& step : steps) {
-    if (step.process != process || step.step.number == 0 || !step.live_known) continue;
-    if (growth.first_step == 0) {
-      growth.first_step = step.step.number;
-      growth.first_bytes = step.live_before;
-    }
-    growth.last_step = step.step.number;
-    growth.last_bytes = step.live_before;
+    if (step.process != like.process || step.trains() != like.trains() || step.step.number < 2) continue;
+    if (!step.is_whole() || makes_states(step)) continue;
+    const LargeBlocks large = large_blocks_of(step);
+    faults.push_back(static_cast<double>(step.faults));
+    kernel.push_back(step.system_s);
+    seconds.push_back(step.seconds);
+    blocks.push_back(large.count);
+    bytes.push_back(large.bytes);
   }
-}
-
-Growth growth_of(const std::vector<RecordedStep>& steps, const Process* process) {
-  Growth growth;
-  look_at_levels(growth, steps, process);
-  std::vector<Groups> left;
-  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-    if (steps[i].process != process || steps[i].step.number == 0 || !follows(steps[i], steps[i + 1]))
-      continue;
-    left.push_back(left_behind(steps[i], steps[i + 1]));
-  }
-  growth.steps = left.size();
-  // One step may leave something once, as a state that is made late.
-  if (left.size() < 2) return growth;
-  growth.groups = common_groups(left);
-  for (const Group& group : growth.groups) growth.bytes_per_step += static_cast<double>(group.bytes);
-  growth.keeps_graphs = is_graph(growth.groups);
-  return growth;
+  if (faults.size() < 2) return {};
+  return {faults.size(), median(faults), median(kernel), median(seconds), median(blocks), median(bytes)};
 }
 
 struct RoleName {
@@ -201,7 +134,8 @@ constexpr RoleName kRoles[] = {{"activations", "activation"},
                                {"the batch", "batch"},
                                {"parameters", "parameter"},
                                {"states of the optimizer", "optimizer_state"},
-                               {"older tensors", "older"}};
+                               {"older tensors", "older"},
+                               {"older, not used in this step", "untouched"}};
 
 }  // namespace
 
@@ -214,7 +148,7 @@ MemoryAnswer answer_of(const std::vector<RecordedStep>& steps, std::optional<std
   if (answer.step == nullptr) return answer;
   look_at_peak(answer);
   look_at_held(answer);
-  look_at_large(answer);
+  answer.faults = faults_of(steps, *answer.step);
   answer.floor = floor_of(answer.step->step);
   answer.growth = growth_of(steps, answer.step->process);
   return answer;

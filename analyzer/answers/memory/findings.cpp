@@ -15,53 +15,74 @@ namespace {
 constexpr double kLeastGrowth = 1024;  // bytes
 constexpr double kMostlyActivations = 0.5, kMostlyFaults = 0.1;
 
-std::string bytes_text(double bytes) { return human_bytes(bytes); }
-
 std::string where_text(const Group& group) {
   return group.source.file.empty() ? "at a line that is not known"
                                    : "at " + escaped(source_text(group.source));
 }
 
-// "6.25 MiB at train.py:31 and 2 MiB at model.py:12"
+// "6.25 MiB at train.py:31, 2.00 MiB at model.py:12"
 std::string places_text(const std::vector<Group>& groups) {
   std::map<std::string, std::uint64_t> by_place;
   for (const Group& group : groups) by_place[where_text(group)] += group.bytes;
   std::vector<std::pair<std::uint64_t, std::string>> sorted;
+  sorted.reserve(by_place.size());
   for (const auto& [place, bytes] : by_place) sorted.emplace_back(bytes, place);
   std::sort(sorted.rbegin(), sorted.rend());
   constexpr std::size_t kShown = 3;
   std::vector<std::string> parts;
+  parts.reserve(kShown + 1);
   for (std::size_t i = 0; i < sorted.size() && i < kShown; ++i)
-    parts.push_back(bytes_text(static_cast<double>(sorted[i].first)) + " " + sorted[i].second);
-  if (sorted.size() > kShown) parts.push_back(fmt::format("{} more lines", sorted.size() - kShown));
+    parts.push_back(human_bytes(static_cast<double>(sorted[i].first)) + " " + sorted[i].second);
+  if (sorted.size() > kShown)
+    parts.push_back(
+        fmt::format("{} more line{}", sorted.size() - kShown, sorted.size() > kShown + 1 ? "s" : ""));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string level_text(const Growth& growth) {
-  if (growth.last_step <= growth.first_step) return "";
-  return fmt::format(" PyTorch's allocator had given out {} when step {} began and {} when step {} did.",
-                     bytes_text(static_cast<double>(growth.first_bytes)), growth.first_step,
-                     bytes_text(static_cast<double>(growth.last_bytes)), growth.last_step);
+  if (growth.levels.size() < 2) return "";
+  const Level &first = growth.levels.front(), &last = growth.levels.back();
+  return fmt::format("In use were {} when step {} began, {} when step {} did.",
+                     human_bytes(static_cast<double>(first.bytes)), first.step,
+                     human_bytes(static_cast<double>(last.bytes)), last.step);
 }
 
 void tell_growth(const Growth& growth, std::vector<std::string>& out) {
-  if (growth.steps < 2) return;
-  if (growth.bytes_per_step < kLeastGrowth) return;
-  std::string told = fmt::format(
-      "Memory grows by {} a step: what is made there is still there when the next step ends: {}.{}",
-      bytes_text(growth.bytes_per_step), places_text(growth.groups), level_text(growth));
-  if (growth.keeps_graphs)
+  if (growth.steps < 2 || growth.bytes_per_step < kLeastGrowth) return;
+  const char* const holder = growth.keeps_graphs ? "Most of it are tensors between operators, several of a "
+                                                   "step: a graph for a backward pass holds them, as "
+                                                   "of a loss or an output that is kept in a list or summed "
+                                                   "up. Keep loss.item() or loss.detach(), and run "
+                                                   "what needs no backward pass under torch.no_grad()."
+                                                 : "Something holds them: a list, a dictionary, a closure, "
+                                                   "an attribute; or, where they are part of a graph "
+                                                   "for a backward pass, that graph.";
+  out.push_back(fmt::format(
+      "Memory grows by {} a step or more: what is made there is still there when the next step ends: {}. {} "
+      "{}",
+      human_bytes(growth.bytes_per_step), places_text(growth.groups), level_text(growth), holder));
+}
+
+// Made in some steps only.
+void tell_rise(const Growth& growth, std::vector<std::string>& out) {
+  if (growth.trend != Trend::rises || growth.bytes_per_step >= kLeastGrowth) return;
+  std::string told = "Memory in use rises from step to step. " + level_text(growth);
+  if (growth.sometimes.empty())
     told +=
-        " Most of it are tensors between two operators, which no variable has to hold: the graph for a "
-        "backward pass "
-        "holds them, as of a loss or an output that is kept in a list or summed up. Keep loss.item() or "
-        "loss.detach(), and run what needs no backward pass under torch.no_grad().";
+        " No recorded step left it behind: it is made in steps that are not recorded; LOTUS_STEPS=all "
+        "records all.";
   else
-    told +=
-        " Something keeps them: a list, a dictionary, a closure, an attribute. Release what is no longer "
-        "needed, "
-        "or keep a detached copy in a smaller form.";
+    told += fmt::format(" Not every step leaves something behind; at most it was: {}.",
+                        places_text(growth.sometimes));
   out.push_back(std::move(told));
+}
+
+void tell_end(const RecordedStep& step, std::uint64_t last, std::vector<std::string>& out) {
+  if (step.process->ending != Ending::killed || !step.ended) return;
+  out.push_back(fmt::format(
+      "The program was killed; the last step that is recorded is {}. What it held in the end is not known: "
+      "LOTUS_STEPS=all would tell.",
+      last));
 }
 
 std::uint64_t in_role(const MemoryAnswer& answer, Role role) {
@@ -70,48 +91,72 @@ std::uint64_t in_role(const MemoryAnswer& answer, Role role) {
 }
 
 void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out) {
-  const std::uint64_t of_batch =
-      in_role(answer, Role::activation) + in_role(answer, Role::backward) + in_role(answer, Role::batch);
+  const std::uint64_t of_batch = in_role(answer, Role::activation) + in_role(answer, Role::backward) +
+                                 in_role(answer, Role::batch) + answer.workspace_at_peak;
   const auto peak = static_cast<double>(answer.step->peak_bytes);
   if (peak <= 0 || static_cast<double>(of_batch) < kMostlyActivations * peak) return;
   const std::string instead = answer.step->trains()
                                   ? "a smaller batch with gradients summed over several, "
-                                    "torch.utils.checkpoint around the modules that are "
-                                    "named below, or a smaller type (bfloat16)"
+                                    "torch.utils.checkpoint around the parts of the "
+                                    "model that make most of it, or a smaller type (bfloat16)"
                                   : "a smaller batch, or torch.no_grad() if nothing is trained here";
   out.push_back(
-      fmt::format("{} of the peak are the batch and the tensors made of it, which grow with the size of the "
-                  "batch: half of it would "
-                  "take about {} less. What helps: {}.",
+      fmt::format("{} of the peak are the batch and what is computed from it, most of which grows with the "
+                  "size of the batch: "
+                  "half of it would take up to {} less. What helps: {}.",
                   human_percent(100 * static_cast<double>(of_batch) / peak),
-                  bytes_text(static_cast<double>(of_batch) / 2), instead));
+                  human_bytes(static_cast<double>(of_batch) / 2), instead));
 }
 
-void tell_faults(const MemoryAnswer& answer, std::vector<std::string>& out) {
-  const RecordedStep& step = *answer.step;
+// Faults are explained by the blocks if there are about as many as these have pages.
+void tell_faults(const Faults& usual, std::vector<std::string>& out) {
   constexpr double kPage = 4096;
-  if (!step.ended || step.seconds <= 0 || step.system_s < kMostlyFaults * step.seconds) return;
-  const double faulted = static_cast<double>(step.faults) * kPage;
-  if (answer.large.bytes == 0 || faulted < 0.5 * static_cast<double>(answer.large.bytes)) return;
-  out.push_back(fmt::format(
-      "Up to {} of the step is page faults: its {} blocks of 128 KiB and more, {} in all, are given back to "
-      "the "
-      "kernel and fetched anew in each step ({} faults, {} of CPU time in the kernel). Keep them: run with "
-      "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184, or with jemalloc or tcmalloc preloaded.",
-      human_percent(100 * step.system_s / step.seconds), answer.large.count,
-      bytes_text(static_cast<double>(answer.large.bytes)), human_count(step.faults),
-      human_time(step.system_s * kNsPerS)));
+  if (usual.steps == 0 || usual.kernel_s < kMostlyFaults * usual.seconds) return;
+  const double faulted = usual.faults * kPage;
+  if (faulted < 0.5 * usual.bytes || faulted > 1.5 * usual.bytes) return;
+  out.push_back(
+      fmt::format("Up to {} of a usual step is page faults: its {:.0f} blocks of 128 KiB and more, {} in "
+                  "all, are given back to "
+                  "the kernel and fetched anew ({:.0f} faults, {} of CPU time in the kernel). Where memory "
+                  "is not short, keep "
+                  "them: run with MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184, or with jemalloc or "
+                  "tcmalloc preloaded.",
+                  human_percent(100 * usual.kernel_s / usual.seconds), usual.blocks, human_bytes(usual.bytes),
+                  usual.faults, human_time(usual.kernel_s * kNsPerS)));
 }
 
 }  // namespace
 
-std::vector<std::string> memory_findings(const MemoryAnswer& answer) {
+std::vector<std::string> memory_findings(const std::vector<RecordedStep>& steps, const MemoryAnswer& answer) {
   std::vector<std::string> out;
   if (answer.step == nullptr) return out;
+  std::uint64_t last = 0;
+  for (const RecordedStep& step : steps)
+    if (step.process == answer.step->process) last = std::max(last, step.step.number);
   tell_growth(answer.growth, out);
+  tell_rise(answer.growth, out);
+  tell_end(*answer.step, last, out);
   tell_activations(answer, out);
-  tell_faults(answer, out);
+  tell_faults(answer.faults, out);
   return out;
+}
+
+// What is known of growth where no finding tells it.
+std::string growth_note(const MemoryAnswer& answer) {
+  const Growth& growth = answer.growth;
+  if (growth.bytes_per_step >= kLeastGrowth || growth.trend == Trend::rises) return "";
+  const char* const beside =
+      answer.beside_allocator > 0 ? " What lies in shared memory or is of other libraries is not in it." : "";
+  if (growth.trend == Trend::flat)
+    return "Memory does not grow from step to step. " + level_text(growth) + beside;
+  if (growth.trend == Trend::unknown)
+    return "Whether memory grows from step to step is not known: too few steps are recorded; LOTUS_STEPS=all "
+           "records "
+           "all.";
+  return "Whether memory grows is not known: it rose and fell, or rose once. " + level_text(growth) + beside +
+         (growth.sometimes.empty()
+              ? ""
+              : " What a step left behind at most: " + places_text(growth.sometimes) + ".");
 }
 
 }  // namespace lotus::analyzer::memory

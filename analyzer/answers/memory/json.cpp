@@ -23,7 +23,7 @@ Json group_json(const Group& group) {
   Json json = {{"op", text_or_null(group.op)}};
   json.update(source_json(group.source));
   json["bytes"] = group.bytes;
-  json["storages"] = group.storages;
+  json["storages"] = group.storages == 0 ? Json(nullptr) : Json(group.storages);
   json["role"] = key_of(group.role);
   json["largest"] = text_or_null(group.form);
   return json;
@@ -74,20 +74,46 @@ Json phases_json(const RecordedStep& step) {
   return phases;
 }
 
-Json growth_json(const Growth& growth) {
-  Json json = {{"steps", growth.steps},
-               {"bytes_per_step", growth.steps < 2 ? Json(nullptr) : Json(growth.bytes_per_step)},
-               {"keeps_graphs", growth.steps < 2 ? Json(nullptr) : Json(growth.keeps_graphs)}};
-  json["left_behind"] = Json::array();
-  for (const Group& group : growth.groups) json["left_behind"].push_back(group_json(group));
+Json groups_json(const std::vector<Group>& groups) {
+  Json json = Json::array();
+  for (const Group& group : groups) json.push_back(group_json(group));
   return json;
+}
+
+const char* trend_key(Trend trend) {
+  switch (trend) {
+    case Trend::flat:
+      return "flat";
+    case Trend::rises:
+      return "rises";
+    case Trend::varies:
+      return "varies";
+    default:
+      return "not known";
+  }
+}
+
+Json growth_json(const Growth& growth) {
+  const bool known = growth.steps >= 2;
+  Json json = {{"trend", trend_key(growth.trend)},
+               {"steps", growth.steps},
+               {"bytes_per_step", known ? Json(growth.bytes_per_step) : Json(nullptr)},
+               {"keeps_graphs", known ? Json(growth.keeps_graphs) : Json(nullptr)}};
+  json["left_behind"] = groups_json(growth.groups);
+  json["left_sometimes"] = groups_json(growth.sometimes);
+  return json;
+}
+
+Json faults_json(const Faults& usual) {
+  if (usual.steps == 0) return nullptr;
+  return {{"steps", usual.steps},     {"page_faults", usual.faults},  {"kernel_s", usual.kernel_s},
+          {"seconds", usual.seconds}, {"large_blocks", usual.blocks}, {"large_bytes", usual.bytes}};
 }
 
 Json roles_json(const MemoryAnswer& answer) {
   Json roles = Json::object();
   for (const auto& [role, bytes] : answer.by_role) roles[key_of(role)] = bytes;
   roles["workspace"] = answer.workspace_at_peak;
-  roles["untouched"] = answer.untouched;
   return roles;
 }
 
@@ -108,7 +134,7 @@ Json memory_json(const std::vector<RecordedStep>& steps, const MemoryAnswer& ans
   for (const RecordedStep& step : steps) json["steps"].push_back(step_json(step));
   json["step"] = nullptr;
   for (const char* key : {"peak_bytes", "floor_bytes", "peak_at", "peak_s", "floor_at", "peak_by_role",
-                          "growth", "large_blocks", "storages_known"})
+                          "growth", "faults", "storages_known"})
     json[key] = nullptr;
   for (const char* key : {"alive_at_peak", "held_longer", "live", "phases", "findings"})
     json[key] = Json::array();
@@ -122,14 +148,14 @@ Json memory_json(const std::vector<RecordedStep>& steps, const MemoryAnswer& ans
     json["floor_at"] = operator_json(step, answer.floor.at);
   }
   json["peak_by_role"] = roles_json(answer);
-  for (const Group& group : answer.alive_at_peak) json["alive_at_peak"].push_back(group_json(group));
+  json["alive_at_peak"] = groups_json(answer.alive_at_peak);
   json["held_longer"] = held_json(answer);
   json["growth"] = growth_json(answer.growth);
-  json["large_blocks"] = {{"count", answer.large.count}, {"bytes", answer.large.bytes}};
+  json["faults"] = faults_json(answer.faults);
   json["live"] = live_json(step);
   json["peak_s"] = step.peak_s;
   json["phases"] = phases_json(step);
-  json["findings"] = memory_findings(answer);
+  json["findings"] = memory_findings(steps, answer);
   json["storages_known"] = step.process->no_steps.empty();
   return json;
 }
@@ -152,6 +178,14 @@ std::string memory_folded(const MemoryAnswer& answer) {
       stack += ";" + part(fmt::format("{} ({})", line.function, source_text(line)));
     if (!life.made_by.empty()) stack += ";" + part(life.made_by);
     bytes[stack] += storage.bytes;
+  }
+  for (const Group& group : answer.alive_at_peak) {
+    if (group.role != Role::untouched) continue;
+    std::string stack = name_of(group.role);
+    if (!group.source.file.empty())
+      stack += ";" + part(fmt::format("{} ({})", group.source.function, source_text(group.source)));
+    if (!group.op.empty()) stack += ";" + part(group.op);
+    bytes[stack] += group.bytes;
   }
   std::string out;
   for (const auto& [stack, count] : bytes) out += fmt::format("{} {}\n", stack, count);

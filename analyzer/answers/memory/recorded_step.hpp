@@ -21,7 +21,8 @@ enum class Role : std::uint8_t {
   parameter,        // older; the forward pass computes with it and the optimizer changes it
   optimizer_state,  // older; the optimizer uses it, the forward pass does not: a gradient of an earlier step,
                     // too
-  older,            // older; anything else
+  older,            // older; anything else that the step uses
+  untouched,        // older; the step does not use it
 };
 
 // Beside each Step::storages: when it lived, in seconds since the step began, and whence it comes.
@@ -40,6 +41,12 @@ struct Temporary {
   double born_s = 0, released_s = 0;
 };
 
+// What outlived an earlier recorded step, and this one neither uses nor releases.
+struct Kept {
+  std::uint64_t bytes = 0, place = 0;
+  std::string made_by, form;
+};
+
 struct LivePoint {
   double seconds = 0;       // since the step began
   std::uint64_t bytes = 0;  // in use from then on
@@ -53,6 +60,7 @@ struct RecordedStep {
   Step step;
   std::vector<Life> lives;  // beside step.storages
   std::vector<Temporary> temporaries;
+  std::vector<Kept> kept;
   std::vector<double> begins_s, ends_s;  // beside step.operators
   std::uint64_t begin_ticks = 0;
   double seconds = 0;

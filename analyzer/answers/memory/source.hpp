@@ -1,9 +1,9 @@
 // Lines of the program, by the places of the operators that they called.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "reading/trace/catalog.hpp"
@@ -14,7 +14,9 @@ struct SourceLine {
   std::string file, function;
   std::uint64_t line = 0;  // 0: not known
 
-  auto operator<=>(const SourceLine&) const = default;
+  bool operator<(const SourceLine& other) const {
+    return std::tie(file, function, line) < std::tie(other.file, other.function, other.line);
+  }
 };
 
 // The program's own line on the way to a place: the innermost one whose code is no library's; where all is,

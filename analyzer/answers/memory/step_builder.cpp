@@ -1,6 +1,7 @@
 #include "answers/memory/step_builder.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "answers/memory/tensor_form.hpp"
@@ -182,14 +183,16 @@ bool sets_to_zero(const std::string& name) { return name.ends_with("zero_"); }
 
 Role StepBuilder::role_of_older(const Block& block) const {
   if (block.earlier == Role::gradient) return Role::gradient;
-  bool optimized = false, computed_with = false;
+  bool optimized = false, computed_with = false, summed = false;
   for (const std::size_t use : block.uses) {
     const Operator& at = made_.step.operators[use];
     optimized = optimized || at.phase == Phase::optimizer;
+    summed = summed || at.phase == Phase::backward;
     computed_with = computed_with || (at.phase == Phase::forward && !sets_to_zero(at.name));
   }
   if (!optimized) return Role::older;
-  return computed_with ? Role::parameter : Role::optimizer_state;
+  if (computed_with) return Role::parameter;
+  return summed ? Role::gradient : Role::optimizer_state;
 }
 
 Role StepBuilder::role_of(const Block& block) const {
@@ -199,7 +202,7 @@ Role StepBuilder::role_of(const Block& block) const {
   const std::size_t at = block.maker != RecordedStep::kNone ? block.maker : block.born_at;
   const Phase phase = at < operators.size() ? operators[at].phase : Phase::forward;
   if (phase == Phase::forward) return Role::activation;
-  if (phase == Phase::optimizer) return Role::optimizer;
+  if (phase == Phase::optimizer) return block.released == kNever ? Role::optimizer_state : Role::optimizer;
   const bool optimized = std::any_of(block.uses.begin(), block.uses.end(), [&](std::size_t use) {
     return operators[use].phase == Phase::optimizer;
   });
@@ -209,6 +212,15 @@ Role StepBuilder::role_of(const Block& block) const {
 void StepBuilder::find_roles() {
   for (const Block& block : blocks_)
     if (block.storage != RecordedStep::kNone) made_.lives[block.storage].role = role_of(block);
+}
+
+void StepBuilder::keep_untouched() {
+  std::set<std::uint64_t> touched;
+  for (const Block& block : blocks_)
+    if (block.older) touched.insert(block.address);
+  for (const auto& [address, survivor] : before_)
+    if (!touched.contains(address))
+      made_.kept.push_back({survivor.bytes, survivor.place, survivor.made_by, survivor.form});
 }
 
 // Of what was there before, the step shows what it uses.
@@ -254,6 +266,7 @@ RecordedStep StepBuilder::finish(std::uint64_t ticks, std::optional<std::uint64_
   find_workspaces();
   find_roles();
   draw_live(ticks);
+  keep_untouched();
   // What was older already stays known, unless it was released.
   survivors_ = std::move(before_);
   for (const Block& block : blocks_)

@@ -68,6 +68,7 @@ class StepBuilder {
   void add_operands(Operator& made);
   void keep_blocks(std::uint64_t ticks);
   void add_storage(const Block& block, std::uint64_t ticks);
+  void keep_untouched();
   void find_level();
   void find_workspaces();
   Role role_of(const Block& block) const;

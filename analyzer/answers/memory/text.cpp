@@ -45,15 +45,16 @@ std::string peak_text(const MemoryAnswer& answer) {
 // What the peak consists of, one row for each kind.
 Table roles_table(const MemoryAnswer& answer) {
   Table table({{.title = "at the peak", .right = false}, {.title = "bytes"}, {.title = "share"}});
-  const auto peak = static_cast<double>(std::max<std::uint64_t>(1, answer.step->peak_bytes));
+  // What is beside the allocator is among the older tensors, and not in the peak.
+  const auto all =
+      static_cast<double>(std::max<std::uint64_t>(1, answer.step->peak_bytes + answer.beside_allocator));
   std::vector<std::pair<std::uint64_t, std::string>> rows;
   for (const auto& [role, bytes] : answer.by_role) rows.emplace_back(bytes, name_of(role));
   if (answer.workspace_at_peak > 0)
     rows.emplace_back(answer.workspace_at_peak, "the operator's own workspace");
-  if (answer.untouched > 0) rows.emplace_back(answer.untouched, "older, not used in this step");
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [bytes, name] : rows)
-    table.add({name, bytes_text(bytes), human_percent(100 * static_cast<double>(bytes) / peak)});
+    table.add({name, bytes_text(bytes), human_percent(100 * static_cast<double>(bytes) / all)});
   return table;
 }
 
@@ -65,17 +66,28 @@ std::string line_of(const Group& group) {
   return group.source.file.empty() ? "" : escaped(source_text(group.source));
 }
 
+// Forms of tensors are not known in every trace.
+bool has_forms(const MemoryAnswer& answer) {
+  return std::any_of(answer.alive_at_peak.begin(), answer.alive_at_peak.end(),
+                     [](const Group& group) { return !group.form.empty(); });
+}
+
 Table alive_table(const MemoryAnswer& answer, std::size_t rows) {
-  Table table({{.title = "bytes"},
-               {.title = "storages"},
-               {.title = "alive at the peak", .right = false},
-               {.title = "made by", .right = false, .flexible = true, .narrowest = 20},
-               {.title = "at", .right = false},
-               {.title = "largest", .right = false, .importance = 1}});
+  std::vector<Column> columns{{.title = "bytes"},
+                              {.title = "storages"},
+                              {.title = "alive at the peak", .right = false},
+                              {.title = "made by", .right = false, .flexible = true, .narrowest = 20},
+                              {.title = "at", .right = false}};
+  const bool forms = has_forms(answer);
+  if (forms) columns.push_back({.title = "largest", .right = false, .importance = 1});
+  Table table(std::move(columns));
   for (std::size_t i = 0; i < answer.alive_at_peak.size() && i < rows; ++i) {
     const Group& group = answer.alive_at_peak[i];
-    table.add({bytes_text(group.bytes), human_count(group.storages), name_of(group.role), made_by(group),
-               line_of(group), escaped(group.form)});
+    std::vector<std::string> cells{bytes_text(group.bytes),
+                                   group.storages == 0 ? "–" : human_count(group.storages),
+                                   name_of(group.role), made_by(group), line_of(group)};
+    if (forms) cells.push_back(escaped(group.form));
+    table.add(std::move(cells));
   }
   return table;
 }
@@ -107,17 +119,6 @@ std::string nothing_text(const std::vector<RecordedStep>& steps) {
              : "No step of this number is recorded.\n";
 }
 
-std::string growth_note(const Growth& growth) {
-  if (growth.steps < 2)
-    return "Whether memory grows from step to step is not known: no three whole steps in a row are recorded; "
-           "LOTUS_STEPS=all records all.";
-  if (growth.groups.empty())
-    return "Nothing that a step makes is still there when the next one ends: memory does not grow by what "
-           "PyTorch's "
-           "allocator gives out.";
-  return "";
-}
-
 }  // namespace
 
 std::string memory_text(const std::vector<RecordedStep>& steps, const MemoryAnswer& answer, std::size_t rows,
@@ -128,8 +129,8 @@ std::string memory_text(const std::vector<RecordedStep>& steps, const MemoryAnsw
     if (!text.empty()) out += terminal.styled(style, wrapped(text, terminal.width)) + "\n";
   };
   paragraph(peak_text(answer), Style::bold);
-  for (const std::string& finding : memory_findings(answer)) paragraph(finding);
-  paragraph(growth_note(answer.growth));
+  for (const std::string& finding : memory_findings(steps, answer)) paragraph(finding);
+  paragraph(growth_note(answer));
   paragraph(head(steps, *answer.step), Style::dim);
   if (!answer.step->process->no_steps.empty())
     paragraph("Which storages operators use is not known: " + escaped(answer.step->process->no_steps) + ".");

@@ -22,6 +22,9 @@ nlohmann::ordered_json memory_json(const std::vector<RecordedStep>& steps, const
 std::string memory_folded(const MemoryAnswer& answer);
 
 // What to do, most important first; whole sentences.
-std::vector<std::string> memory_findings(const MemoryAnswer& answer);
+std::vector<std::string> memory_findings(const std::vector<RecordedStep>& steps, const MemoryAnswer& answer);
+
+// What is known of growth where none of these tells of it; empty: one does.
+std::string growth_note(const MemoryAnswer& answer);
 
 }  // namespace lotus::analyzer::memory

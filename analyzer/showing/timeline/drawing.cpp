@@ -151,19 +151,16 @@ void Drawing::on_point(const Stream& stream, const Record& record, std::uint64_t
 void Drawing::draw_memory(const Stream& stream, const Record& record, std::uint64_t ticks) {
   if (coarse_) return;
   std::uint64_t& live = live_[&stream];
+  const bool changes = record.kind == Kind::allocated || record.kind == Kind::released;
   if (record.kind == Kind::step)
     live = field<Kind::step, "live">(record);
   else if (record.kind == Kind::step_end)
     live = field<Kind::step_end, "live">(record);
-  else if (live == kUnknown)
-    return;
-  else if (record.kind == Kind::allocated)
-    live += field<Kind::allocated, "bytes">(record);
-  else if (record.kind == Kind::released)
-    live -= std::min(live, field<Kind::released, "bytes">(record));
-  else
+  else if (!changes)
     return;
   if (live == kUnknown) return;
+  if (record.kind == Kind::allocated) live += field<Kind::allocated, "bytes">(record);
+  if (record.kind == Kind::released) live -= std::min(live, field<Kind::released, "bytes">(record));
   const DrawnCounter counter{"CPU memory of tensors", "bytes", lanes_.of(stream, Kind::next).pid, nullptr};
   sink_.count(counter, trace_.clock.ns(ticks), live);
 }

@@ -1,0 +1,52 @@
+#include "answers/memory/groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace lotus::analyzer::memory {
+namespace {
+
+// No variable of the program needs to hold it.
+bool is_between(const Storage& storage, const Life& life) {
+  return life.role == Role::activation && storage.uses.size() > 1;
+}
+
+}  // namespace
+
+Group& Groups::group_of(const std::string& op, SourceLine source, Role role, const std::string& form,
+                        std::uint64_t bytes) {
+  Group& group = by_key_[{op, source, role}];
+  if (group.storages == 0 || bytes > group.largest) {
+    group.form = form;
+    group.largest = bytes;
+  }
+  group.op = op;
+  group.source = std::move(source);
+  group.role = role;
+  group.bytes += bytes;
+  ++group.storages;
+  return group;
+}
+
+void Groups::add(const RecordedStep& step, std::size_t storage, double byte_seconds) {
+  const Storage& one = step.step.storages[storage];
+  const Life& life = step.lives[storage];
+  Group& group = group_of(life.made_by, source_of(*step.process, one.place), life.role, life.form, one.bytes);
+  group.byte_seconds += byte_seconds;
+  group.between += is_between(one, life) ? 1 : 0;
+}
+
+void Groups::add_kept(const RecordedStep& step, const Kept& kept) {
+  group_of(kept.made_by, source_of(*step.process, kept.place), Role::untouched, kept.form, kept.bytes);
+}
+
+std::vector<Group> Groups::largest_first() const {
+  std::vector<Group> groups;
+  groups.reserve(by_key_.size());
+  for (const auto& [key, group] : by_key_) groups.push_back(group);
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.bytes > b.bytes; });
+  return groups;
+}
+
+}  // namespace lotus::analyzer::memory

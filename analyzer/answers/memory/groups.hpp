@@ -1,0 +1,45 @@
+// Storages by the operator that made them and the line that called it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "answers/memory/recorded_step.hpp"
+#include "answers/memory/source.hpp"
+
+namespace lotus::analyzer::memory {
+
+struct Group {
+  std::string op;  // empty: not known
+  SourceLine source;
+  Role role = Role::older;
+  std::string form;           // of the largest one; empty: not known
+  std::uint64_t largest = 0;  // bytes of it
+  std::uint64_t bytes = 0;
+  std::uint64_t storages = 0;  // 0: not known
+  std::uint64_t between = 0;   // of them lie between two operators of the forward pass
+  double byte_seconds = 0;     // of those held longer than used: bytes times the time after the last use
+};
+
+class Groups {
+ public:
+  void add(const RecordedStep& step, std::size_t storage, double byte_seconds = 0);
+  // What outlived an earlier step, and this one does not use.
+  void add_kept(const RecordedStep& step, const Kept& kept);
+
+  bool empty() const { return by_key_.empty(); }
+  using Key = std::tuple<std::string, SourceLine, Role>;
+  const std::map<Key, Group>& all() const { return by_key_; }
+  std::vector<Group> largest_first() const;
+
+ private:
+  Group& group_of(const std::string& op, SourceLine source, Role role, const std::string& form,
+                  std::uint64_t bytes);
+
+  std::map<Key, Group> by_key_;
+};
+
+}  // namespace lotus::analyzer::memory
