@@ -27,7 +27,7 @@ Groups left_behind(const RecordedStep& step, const RecordedStep& next) {
 
 // Groups that each member of `all` has, with the least that one has.
 std::vector<Group> common_groups(const std::vector<Groups>& all) {
-  Groups common = all.front();
+  const Groups& common = all.front();
   std::vector<Group> kept;
   for (Group& least : common.largest_first()) {
     bool in_all = true;
