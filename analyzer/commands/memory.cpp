@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "answers/memory/steps.hpp"
 #include "answers/memory/views.hpp"
 #include "commands/command.hpp"
+#include "commands/recorded_steps.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
 
@@ -20,14 +20,8 @@ struct MemoryOptions {
 };
 
 void show_memory(const MemoryOptions& options) {
-  std::vector<std::unique_ptr<Trace>> traces;  // steps point into them
-  std::vector<memory::RecordedStep> steps;
-  for (const auto& path : chosen_traces(options.traces)) {
-    traces.push_back(std::make_unique<Trace>(path));
-    memory::StepCollector collector(*traces.back(), steps);
-    read_trace(*traces.back(), collector);
-    collector.finish();
-  }
+  const RecordedSteps recorded = recorded_steps_of(options.traces);
+  const std::vector<memory::RecordedStep>& steps = recorded.steps;
   const memory::MemoryAnswer answer = memory::answer_of(steps, options.step);
   Output out;
   if (options.json)

@@ -9,11 +9,11 @@
 #include <optional>
 #include <span>
 
-#include "answers/memory/steps.hpp"
 #include "answers/plan/mps.hpp"
 #include "answers/plan/recorded.hpp"
 #include "answers/plan/views.hpp"
 #include "commands/command.hpp"
+#include "commands/recorded_steps.hpp"
 #include "paper/figures/plan_figures.hpp"
 #include "text/error.hpp"
 #include "text/escape.hpp"
@@ -202,15 +202,7 @@ Input steps_of_input(const PlanOptions& options) {
   if (!options.steps.empty() && !options.traces.empty())
     throw WrongUsage("give either a TRACE or --steps, not both");
   if (!options.steps.empty()) return read_steps(options.steps);
-  std::vector<std::unique_ptr<Trace>> traces;  // steps point into them
-  std::vector<memory::RecordedStep> steps;
-  for (const auto& path : chosen_traces(options.traces)) {
-    traces.push_back(std::make_unique<Trace>(path));
-    memory::StepCollector collector(*traces.back(), steps);
-    read_trace(*traces.back(), collector);
-    collector.finish();
-  }
-  return input_of(steps, input_name(options));
+  return input_of(recorded_steps_of(options.traces).steps, input_name(options));
 }
 
 void dump_mps(const Planned& planned, const Request& request, const PlanOptions& options) {

@@ -203,9 +203,9 @@ bool observe_operators() {
 }
 
 void stop_observing_operators() {
+  if (!step_lane.observing) return;
   // Where the program has cleared all observers, PyTorch would warn of one that it does not find.
-  const bool any = torch.has_any == nullptr || torch.has_any();
-  if (step_lane.observing && any) torch.remove(lane.observer);
+  if (torch.has_any == nullptr || torch.has_any()) torch.remove(lane.observer);
   step_lane.observing = false;
 }
 

@@ -29,14 +29,10 @@ Json group_json(const Group& group) {
   return json;
 }
 
-const char* phase_key(Phase phase) {
-  return phase == Phase::forward ? "forward" : phase == Phase::backward ? "backward" : "optimizer";
-}
-
 Json operator_json(const RecordedStep& step, std::size_t index) {
   if (index == RecordedStep::kNone) return nullptr;
   const Operator& at = step.step.operators[index];
-  Json json = {{"op", at.name}, {"phase", phase_key(at.phase)}};
+  Json json = {{"op", at.name}, {"phase", name_of(at.phase)}};
   json.update(source_json(source_of(*step.process, at.place)));
   return json;
 }
@@ -66,7 +62,7 @@ Json live_json(const RecordedStep& step) {
 Json phases_json(const RecordedStep& step) {
   Json phases = Json::array();
   for (std::size_t i = 0; i < step.step.operators.size(); ++i) {
-    const char* phase = phase_key(step.step.operators[i].phase);
+    const char* phase = name_of(step.step.operators[i].phase);
     if (phases.empty() || phases.back()["phase"] != phase)
       phases.push_back({{"phase", phase}, {"begin_s", step.begins_s[i]}, {"end_s", step.ends_s[i]}});
     phases.back()["end_s"] = step.ends_s[i];

@@ -9,6 +9,10 @@ bool RecordedStep::trains() const {
                      [](const Operator& at) { return at.phase == Phase::backward; });
 }
 
+const char* name_of(Phase phase) {
+  return phase == Phase::forward ? "forward" : phase == Phase::backward ? "backward" : "optimizer";
+}
+
 Floor floor_of(const Step& step) {
   Floor floor;
   for (std::size_t i = 0; i < step.operators.size(); ++i) {

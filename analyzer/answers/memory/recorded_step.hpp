@@ -82,6 +82,8 @@ struct RecordedStep {
   bool trains() const;  // it has a backward pass
 };
 
+const char* name_of(Phase phase);  // "forward", "backward", "optimizer"
+
 // The least fast memory that any plan needs: what one operator uses, its own memory included. `at`: that
 // operator; RecordedStep::kNone where there is none.
 struct Floor {

@@ -12,14 +12,10 @@ namespace {
 
 std::string bytes_text(std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); }
 
-const char* phase_text(Phase phase) {
-  return phase == Phase::forward ? "forward" : phase == Phase::backward ? "backward" : "optimizer";
-}
-
 std::string operator_text(const RecordedStep& step, std::size_t index) {
   if (index == RecordedStep::kNone) return "between two operators";
   const Operator& at = step.step.operators[index];
-  return fmt::format("in {} ({}) at {}", escaped(at.name), phase_text(at.phase),
+  return fmt::format("in {} ({}) at {}", escaped(at.name), name_of(at.phase),
                      escaped(source_text(source_of(*step.process, at.place))));
 }
 

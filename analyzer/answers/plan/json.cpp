@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "answers/memory/recorded_step.hpp"
 #include "answers/plan/account.hpp"
 #include "answers/plan/views.hpp"
 #include "text/json_number.hpp"
@@ -10,17 +11,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json index_or_null(const std::optional<std::size_t>& index) { return value_or_null(index); }
-
-const char* name_of(memory::Phase phase) {
-  switch (phase) {
-    case memory::Phase::forward:
-      return "forward";
-    case memory::Phase::backward:
-      return "backward";
-    default:
-      return "optimizer";
-  }
-}
 
 Json source_json(const Input& input, std::uint64_t place) {
   const auto found = input.places.find(place);

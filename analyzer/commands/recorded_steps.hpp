@@ -1,0 +1,21 @@
+// The steps of training that traces have the operators of, as `memory` and `memory-plan` ask for them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "answers/memory/recorded_step.hpp"
+#include "reading/trace/trace.hpp"
+
+namespace lotus::analyzer {
+
+struct RecordedSteps {
+  std::vector<std::unique_ptr<Trace>> traces;  // steps point into them
+  std::vector<memory::RecordedStep> steps;
+};
+
+// `named`: traces as the command line names them; none: the newest. Throws Unusable.
+RecordedSteps recorded_steps_of(const std::vector<std::string>& named);
+
+}  // namespace lotus::analyzer
