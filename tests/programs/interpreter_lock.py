@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from torch.utils.data import DataLoader, Dataset
 
 THREADS, BATCHES, BATCH = 4, 40, 2
+# What is told are waits of a switch interval and more: of a short one, so that those below it are next to nothing.
+sys.setswitchinterval(0.001)
 waited, delayed = multiprocessing.Value("d", 0.0), multiprocessing.Value("d", 0.0)
 data = bytes(1 << 20)
 
