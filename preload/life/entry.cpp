@@ -59,7 +59,8 @@ bool can_read_names() {
     reading.complete = py::find(reading.tuple_item, "PyTuple_GetItem") &&
                        py::find(reading.utf8, "PyUnicode_AsUTF8AndSize") &&
                        py::find(reading.clear_error, "PyErr_Clear") &&
-                       py::find(reading.interpreter, "PyInterpreterState_Get") &&
+                       (py::find(reading.interpreter, "PyInterpreterState_Get") ||
+                        py::find(reading.interpreter, "_PyInterpreterState_Get")) &&  // CPython 3.8's
                        py::find(reading.main_interpreter, "PyInterpreterState_Main");
   return reading.complete;
 }
