@@ -161,6 +161,8 @@ bool holds_data(py::Object* result) {
   return parts.wide && !parts.made_by_model;
 }
 
+bool is_made_by_model(py::Object* result) { return parts_of(result, true).made_by_model; }
+
 std::uint64_t batch_length(py::Object* batch) {
   if (!py::is_a(batch, py::kDict) && !py::is_a(batch, py::kList) && !py::is_a(batch, py::kTuple)) return 0;
   Extent first;

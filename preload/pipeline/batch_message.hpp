@@ -33,5 +33,7 @@ std::uint64_t batch_length(py::Object* batch);
 bool holds_arrays(py::Object* result);
 // … or what a training is given: arrays, one of them of two dimensions or more, none of which has a gradient.
 bool holds_data(py::Object* result);
+// Whether a tensor in it has a gradient: a model made it.
+bool is_made_by_model(py::Object* result);
 
 }  // namespace lotus

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "python/code_names.hpp"
 #include "python/evaluator.hpp"
 #include "python/known_calls.hpp"
 #include "python/objects.hpp"
@@ -29,6 +30,22 @@ std::uint32_t owner_of_file(std::string_view file) {
 py::Object* calling_code() {
   py::Object* const frame = py::api.PyEval_GetFrame();  // borrowed
   return frame != nullptr ? py::api.PyFrame_GetCode(frame) : nullptr;
+}
+
+bool is_inside_of_module() {
+  constexpr int kMostFrames = 200;
+  py::Object* frame = py::api.PyEval_GetFrame();  // borrowed
+  if (frame != nullptr) py::api.Py_IncRef(frame);
+  bool inside = false;
+  for (int depth = 0; frame != nullptr && !inside && depth < kMostFrames; ++depth) {
+    const Owned held(frame), code(py::api.PyFrame_GetCode(frame));
+    const CodeText text(code.get());
+    // _wrapped_call_impl(), where there is one, only calls it.
+    inside = text.name().ends_with("_call_impl") && text.file().ends_with("/torch/nn/modules/module.py");
+    frame = py::api.PyFrame_GetBack(frame);
+  }
+  if (frame != nullptr) py::api.Py_DecRef(frame);
+  return inside;
 }
 
 std::string_view name_of_library(std::string_view file, char* buffer, std::size_t size) {

@@ -20,6 +20,10 @@ std::uint32_t owner_of_file(std::string_view file);
 // The code that calls the function which is about to be evaluated. A new reference; nullptr: none does.
 py::Object* calling_code();
 
+// Whether what is about to be evaluated, or has just been, is part of the call of a torch.nn.Module. Makes
+// objects of all frames around it, so it is asked seldom.
+bool is_inside_of_module();
+
 // An installed package and the part of it that the file is in, `torchdata.nodes`; into `buffer`. Empty: it is
 // in none.
 std::string_view name_of_library(std::string_view file, char* buffer, std::size_t size);

@@ -243,8 +243,12 @@ py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterato
 }
 
 // What an iterator's function gave so far was batches, it is known now. `live`: its object; nullptr: a
-// generator's.
+// generator's. Not where a model iterates in its forward: over its layers, time steps, boxes.
 void recognize(py::Object* code, const py::Object* live, std::span<const GivenBatch> batches) {
+  if (is_inside_of_module()) {
+    candidate = Candidate{};
+    return look_at_calls(code, 0);
+  }
   OtherLoader* const loader = find_loader_of(nullptr);
   if (loader == nullptr) return;
   Thread* const thread = current_thread();
@@ -378,6 +382,10 @@ py::Object* of_iterator(Call& call, unsigned looks) {
   if (result == nullptr) return result;  // an exception is pending: nothing may be asked
   if (!holds_arrays(result)) {
     look_at_calls(code.get(), looks - 1);
+    return result;
+  }
+  if (is_made_by_model(result)) {
+    look_at_calls(code.get(), 0);
     return result;
   }
   if (result == passed.result && owner_of(code.get()) != passed.owner) {  // it only hands on

@@ -67,3 +67,10 @@ def test_a_generator_of_parameters_is_none(tracer):
     outcome = harness.run(command, cwd=tracer.directory, **tracer.environment())
     assert json.loads(outcome.stdout) == {"parameters": 6}
     assert "no batch was seen" in outcome.lotus_lines[0] and tracer.left() == []
+
+
+def test_what_a_model_iterates_over_is_none(tracer):
+    """Layers in a generator, whose results have a gradient, and results that have none."""
+    outcome = harness.run(harness.program("other_loaders", "model"), cwd=tracer.directory, **tracer.environment())
+    assert json.loads(outcome.stdout) == {"rows": [8] * 6}
+    assert "no batch was seen" in outcome.lotus_lines[0] and tracer.left() == []

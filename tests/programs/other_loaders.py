@@ -1,7 +1,7 @@
 """A training whose batches come from a loader that is not PyTorch's: site-packages/batchworks.py.
 
-Argument: how its batches are made, in processes by the name of how they begin, `shown` (the same behind a progress bar), `torch` (PyTorch's DataLoader behind that bar)
-or `none` (a package's generator of parameters). Prints as JSON how long each call of load() took and each batch was
+Argument: how its batches are made, in processes by the name of how they begin, `shown` (the same behind a progress bar), `torch` (PyTorch's DataLoader behind that bar),
+`none` (a package's generator of parameters) or `model` (a package's model that iterates). Prints as JSON how long each call of load() took and each batch was
 waited for, in seconds.
 """
 import json
@@ -52,6 +52,12 @@ def main():
     if kind == "none":
         count = sum(1 for _ in range(3) for _ in batchworks.parameters(torch.nn.Linear(2, 2)))
         return print(json.dumps({"parameters": count}))
+    if kind == "model":
+        model = batchworks.Blocks()
+        rows = [len(model(torch.ones(2, 4))) for _ in range(3)]
+        with torch.no_grad():
+            rows += [len(model(torch.ones(2, 4))) for _ in range(3)]
+        return print(json.dumps({"rows": rows}))
     waits = []
     for _ in range(EPOCHS):
         batches = epoch(kind)
