@@ -62,6 +62,13 @@ def test_what_hands_on_pytorchs_batches_is_no_loader(tracer):
     assert loader["batches"] == len(truth["waits"])
 
 
+def test_a_training_that_a_packages_thread_calls_is_no_operation(tracer):
+    truth, trace = traced(tracer, "launched")
+    [loader] = trace.report["loaders"]
+    assert (loader["dataset"], loader["library"]) == ("Loaded", None)
+    assert set(trace.ops()) <= {"load", "Collation", "(outside ops)"} and trace.ops()["load"]["count"] == len(truth["spent"])
+
+
 def test_a_generator_of_parameters_is_none(tracer):
     command = harness.program("other_loaders", "none")
     outcome = harness.run(command, cwd=tracer.directory, **tracer.environment())

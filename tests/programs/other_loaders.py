@@ -1,8 +1,8 @@
 """A training whose batches come from a loader that is not PyTorch's: site-packages/batchworks.py.
 
 Argument: how its batches are made, in processes by the name of how they begin, `shown` (the same behind a progress bar), `torch` (PyTorch's DataLoader behind that bar),
-`none` (a package's generator of parameters) or `model` (a package's model that iterates). Prints as JSON how long each call of load() took and each batch was
-waited for, in seconds.
+`launched` (PyTorch's DataLoader in a training that a package's thread calls), `none` (a package's generator of parameters) or `model` (a
+package's model that iterates). Prints as JSON how long each call of load() took and each batch was waited for, in seconds.
 """
 import json
 import os
@@ -41,8 +41,9 @@ class Loaded(torch.utils.data.Dataset):
 
 
 def epoch(kind):
-    if kind == "torch":
-        return progressbar.shown(DataLoader(Loaded(), BATCH))
+    if kind in ("torch", "launched"):
+        batches = DataLoader(Loaded(), BATCH)
+        return progressbar.shown(batches) if kind == "torch" else iter(batches)
     loader = batchworks.Loader(load, SAMPLES, BATCH, how="threads" if kind == "shown" else kind)
     return progressbar.shown(loader) if kind == "shown" else iter(loader)
 
@@ -58,6 +59,13 @@ def main():
         with torch.no_grad():
             rows += [len(model(torch.ones(2, 4))) for _ in range(3)]
         return print(json.dumps({"rows": rows}))
+    if kind == "launched":
+        return batchworks.launch(train)
+    train()
+
+
+def train():
+    kind = sys.argv[1]
     waits = []
     for _ in range(EPOCHS):
         batches = epoch(kind)
@@ -69,7 +77,7 @@ def main():
             waits.append((now() - start) / 1e9)
     told.seek(0)
     spent = [int(line) / 1e9 for line in told.read().split()]
-    return print(json.dumps({"waits": waits, "spent": spent}))
+    print(json.dumps({"waits": waits, "spent": spent}))
 
 
 if __name__ == "__main__":

@@ -4,10 +4,25 @@
 
 namespace lotus::analyzer {
 
+namespace {
+
+// What a library's thread calls may have been recorded as an operation before the loader was known. Where it
+// asks a loader for batches, and makes none itself, it is the training.
+void forget_training_loops(std::vector<OpenSpan>& stack) {
+  for (OpenSpan& around : stack)
+    if (around.kind == Kind::op && around.fetch == kNoSpan && around.sample == kNoSpan) {
+      around.kind = Kind{};
+      around.op = nullptr;
+    }
+}
+
+}  // namespace
+
 bool SpanBuilder::enter(Stream& stream, Kind kind, std::uint8_t code, std::uint64_t ticks,
                         const std::uint64_t* fields, std::size_t count) {
   auto& stack = stream.stack;
   if (stack.size() >= kMaxDepth) return false;
+  if (kind == Kind::next) forget_training_loops(stack);
   const auto own = static_cast<std::int32_t>(stack.size());
   const std::int32_t sample = stack.empty() ? kNoSpan : stack.back().sample;
   const std::int32_t fetch = stack.empty() ? kNoSpan : stack.back().fetch;
