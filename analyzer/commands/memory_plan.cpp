@@ -9,12 +9,14 @@
 #include <optional>
 #include <span>
 
+#include "answers/plan/executed.hpp"
 #include "answers/plan/mps.hpp"
 #include "answers/plan/recorded.hpp"
 #include "answers/plan/views.hpp"
 #include "commands/command.hpp"
 #include "commands/recorded_steps.hpp"
 #include "paper/figures/plan_figures.hpp"
+#include "reading/input/chosen_traces.hpp"
 #include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
@@ -36,7 +38,7 @@ struct PlanOptions {
   std::string solver = "auto", kernel_table, mps, figures;
   std::string read = "29GB/s", write = "12GB/s", fast_bandwidth = "100GB/s", latency = "300ns";
   double time_limit = 60, gap_percent = 1, cost_ratio = 2.1;
-  bool persistent_fast = false, below_floor = false, json = false, force = false;
+  bool persistent_fast = false, below_floor = false, executed = false, json = false, force = false;
 };
 
 struct Suffix {
@@ -106,65 +108,78 @@ std::string limit_name(const Limit& limit) {
   return limit.ratio.empty() ? bytes : fmt::format("{} ({})", escaped(limit.ratio), bytes);
 }
 
-// The least fast memory that is accepted.
-Floor accepted(const Planned& planned, bool below_floor) {
-  return below_floor ? least_of(planned) : planned.floor;
+// The least fast memory that is accepted, and what for.
+struct Least {
+  Floor floor;
+  bool offload = false;  // for a plan of this mode
+  bool below = false;    // operators may work in slow memory whatever moves
+};
+
+Least least_for(const Planned& planned, const std::vector<Mode>& modes, bool below_floor) {
+  const Least any{below_floor ? least_of(planned) : planned.floor, false, below_floor};
+  if (std::find(modes.begin(), modes.end(), Mode::offload) == modes.end()) return any;
+  const Least offload{least_of_offload(planned), true, false};
+  return offload.floor.bytes > any.floor.bytes ? offload : any;
 }
 
-std::string too_little(const Planned& planned, const Input& input, const Limit& limit, bool below_floor) {
-  const Floor floor = accepted(planned, below_floor);
+std::string too_little(const Planned& planned, const Input& input, const Limit& limit, const Least& least) {
+  const Floor& floor = least.floor;
   const std::string who =
       floor.op ? fmt::format("operator {}, {}", *floor.op, operator_name(planned.step, input, *floor.op))
                : "what is kept in fast memory";
-  const std::string remedy =
-      below_floor ? "" : ", or --below-floor for plans in which operators work in slow memory whatever moves";
-  return fmt::format(
-      "{} of fast memory is below the floor: {} needs {} bytes ({}) there; give at least that{}",
-      limit_name(limit), who, floor.bytes, human_bytes(static_cast<double>(floor.bytes)), remedy);
+  const char* const needs = least.offload ? "is where what the mode offload does not move takes" : "needs";
+  const char* const remedy =
+      least.offload || least.below
+          ? ""
+          : ", or --below-floor for plans in which operators work in slow memory whatever moves";
+  return fmt::format("{} of fast memory is below the floor: {} {} {} bytes ({}) there; give at least that{}",
+                     limit_name(limit), who, needs, floor.bytes, human_bytes(static_cast<double>(floor.bytes)),
+                     remedy);
 }
 
-// Those of AutoTM that are not below the floor, and for figures some more.
-std::vector<Limit> usual_limits(const Planned& planned, const Input& input, const PlanOptions& options,
+// Those of AutoTM that are not below the floor, else the floor; and for figures some more.
+std::vector<Limit> usual_limits(const Planned& planned, const Input& input, const Least& least, bool figures,
                                 std::vector<std::string>& notes) {
-  const std::uint64_t least = accepted(planned, options.below_floor).bytes;
   std::vector<Limit> limits;
-  std::optional<Limit> refused;
   for (const char* ratio : kUsualRatios) {
     const Limit limit = *limit_of_ratio(ratio, planned.peak);
-    if (limit.bytes >= least) {
+    if (limit.bytes >= least.floor.bytes)
       limits.push_back(limit);
-      continue;
-    }
-    if (!refused) refused = limit;
-    notes.push_back("Left out: " + too_little(planned, input, limit, options.below_floor) + ".");
+    else
+      notes.push_back("Left out: " + too_little(planned, input, limit, least) + ".");
   }
-  if (limits.empty()) throw Unusable(too_little(planned, input, *refused, options.below_floor));
-  if (!options.figures.empty() && planned.peak > least)
+  if (limits.empty()) {
+    limits.push_back({least.floor.bytes, ""});
+    notes = {fmt::format("None of the usual sizes of fast memory can be planned for, so it is planned for the least "
+                         "possible one: {}.",
+                         too_little(planned, input, *limit_of_ratio(kUsualRatios[2], planned.peak), least))};
+  }
+  if (figures && planned.peak > least.floor.bytes)
     for (std::size_t i = 0; i <= kSweep; ++i)
-      limits.push_back({least + (planned.peak - least) * i / kSweep, ""});
+      limits.push_back({least.floor.bytes + (planned.peak - least.floor.bytes) * i / kSweep, ""});
   return limits;
 }
 
 std::vector<Limit> limits_for(const Planned& planned, const Input& input, const PlanOptions& options,
-                              std::vector<std::string>& notes) {
+                              const std::vector<Mode>& modes, std::vector<std::string>& notes) {
   std::vector<Limit> limits = asked_limits(options, planned.peak);
-  if (limits.empty()) return usual_limits(planned, input, options, notes);
-  const std::uint64_t least = accepted(planned, options.below_floor).bytes;
+  const Least least = least_for(planned, modes, options.below_floor);
+  if (limits.empty()) return usual_limits(planned, input, least, !options.figures.empty(), notes);
   for (const Limit& limit : limits)
-    if (limit.bytes < least) throw Unusable(too_little(planned, input, limit, options.below_floor));
+    if (limit.bytes < least.floor.bytes) throw Unusable(too_little(planned, input, limit, least));
   return limits;
 }
 
 std::vector<Mode> modes_of(const PlanOptions& options) {
-  constexpr Mode kAll[] = {Mode::numa, Mode::greedy, Mode::fixed, Mode::synchronous};
-  if (options.modes.empty()) return {std::begin(kAll), std::end(kAll)};
+  constexpr Mode kAll[] = {Mode::numa, Mode::greedy, Mode::fixed, Mode::synchronous, Mode::offload};
+  if (options.modes.empty()) return {std::begin(kAll), std::end(kAll) - 1};
   std::vector<Mode> modes;
   for (const std::string& name : options.modes) {
     const auto hit =
         std::find_if(std::begin(kAll), std::end(kAll), [&](Mode mode) { return name == name_of(mode); });
     if (hit == std::end(kAll))
       throw WrongUsage(
-          fmt::format("--mode {}: no such plan; there are numa, greedy, static, synchronous", escaped(name)));
+          fmt::format("--mode {}: no such plan; there are numa, greedy, static, synchronous, offload", escaped(name)));
     modes.push_back(*hit);
   }
   return modes;
@@ -231,7 +246,7 @@ void answer(const PlanOptions& options) {
                 .of = typical.of,
                 .notes = {},
                 .cost_ratio = options.cost_ratio};
-  const Request request{.limits = limits_for(plans, input, options, result.notes),
+  const Request request{.limits = limits_for(plans, input, options, modes, result.notes),
                         .modes = modes,
                         .solver = solver_of(options.solver),
                         .effort = {.gap = options.gap_percent / 100, .time_limit_s = options.time_limit}};
@@ -240,6 +255,17 @@ void answer(const PlanOptions& options) {
   plan_for(plans, request);
   if (!options.figures.empty()) say("wrote " + draw_plan_figures(result, options.figures, options.force));
   out.write(options.json ? json_text(plans_json(result)) : plans_text(result, Terminal::of(out.file())));
+  out.close();
+}
+
+// Traces of runs with LOTUS_TRY=memory-plan=FILE.
+void tell_executed(const PlanOptions& options) {
+  std::vector<Executed> all;
+  for (const std::string& path : chosen_traces(options.traces))
+    for (Executed& one : executed_of(recorded_steps_of({path}).steps, path)) all.push_back(std::move(one));
+  Output out;
+  if (!options.figures.empty()) say("wrote " + draw_executed_figure(all, options.figures, options.force));
+  out.write(options.json ? json_text(executed_json(all)) : executed_text(all, Terminal::of(out.file())));
   out.close();
 }
 
@@ -271,7 +297,7 @@ void add_memories(CLI::App& app, PlanOptions& options) {
 }
 
 void add_plans(CLI::App& app, PlanOptions& options) {
-  app.add_option("--mode", options.modes, "of numa, greedy, static, synchronous; default: all")
+  app.add_option("--mode", options.modes, "of numa, greedy, static, synchronous, offload; default: all but offload")
       ->type_name("PLAN")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -297,8 +323,11 @@ void add_plans(CLI::App& app, PlanOptions& options) {
 Run prepare_memory_plan(CLI::App& app) {
   const auto options = std::make_shared<memory_plan::PlanOptions>();
   add_traces(app, options->traces);
-  app.add_option("--steps", options->steps, "steps as JSON (docs/memory-plan.md) instead of a trace")
+  auto* steps = app.add_option("--steps", options->steps, "steps as JSON (docs/memory-plan.md) instead of a trace")
       ->type_name("FILE");
+  app.add_flag("--executed", options->executed,
+               "of runs with LOTUS_TRY=memory-plan=FILE: predicted against real times and peaks")
+      ->excludes(steps);
   app.add_option("--step", options->step, "number of the step; default: one like most, with median durations")
       ->check(CLI::NonNegativeNumber);
   memory_plan::add_memories(app, *options);
@@ -307,14 +336,14 @@ Run prepare_memory_plan(CLI::App& app) {
                  "a byte of fast memory costs as much as so many of slow memory")
       ->check(CLI::Range(0.01, 1e4))
       ->capture_default_str();
-  app.add_option("--figures", options->figures, "draw AutoTM's figures 7, 9 and 10 into this directory")
+  app.add_option("--figures", options->figures, "draw AutoTM's figures 7, 9 and 10 into this directory; with --executed, 11")
       ->type_name("DIR");
   app.add_option("--dump-mps", options->mps,
                  "write the integer program as MPS, of one --fast; -: standard output")
       ->type_name("FILE");
   app.add_flag("--json", options->json, "the same facts, and the plans, as one JSON object");
   app.add_flag("--force", options->force, "replace files that exist");
-  return [options] { memory_plan::answer(*options); };
+  return [options] { options->executed ? memory_plan::tell_executed(*options) : memory_plan::answer(*options); };
 }
 
 }  // namespace lotus::analyzer

@@ -122,12 +122,19 @@ enum class Shape : std::uint8_t {
                                                        in its thread since the last sample with counts; as `count` */ \
   /* Steps of training whose operators are recorded, in the thread that trains. What stands between `step` and \
      `step_end` is of that step; a step without an end was cut off. */                              \
-  ROW(step,          58, point, "number:u live:u:bytes faults:u system:u:ns")  /* begins; number: of the process's steps, \
+  ROW(step,          58, point, "number:u live:u:bytes faults:u system:u:ns planned:u plan_moves:u " \
+                                "plan_moving:u:ns plan_freed:u:bytes")  /* begins; number: of the process's steps, \
                                                        from 0; live: what PyTorch's CPU allocator had given \
                                                        out by then, 2^64 - 1 not known; faults, system: page \
-                                                       faults of the thread so far, its CPU time in the kernel */ \
-  ROW(step_end,      59, point, "number:u live:u:bytes faults:u system:u:ns incomplete:u")  /* incomplete 1: it had too \
-                                                       many records, and its later ones are missing */ \
+                                                       faults of the thread so far, its CPU time in the kernel; \
+                                                       planned 1: it follows LOTUS_TRY's memory-plan, which \
+                                                       predicts so many moves, their time, by how much the peak \
+                                                       is less */ \
+  ROW(step_end,      59, point, "number:u live:u:bytes faults:u system:u:ns incomplete:u moves:u moved:u:bytes " \
+                                "moving:u:ns late:u")  /* incomplete 1: it had too many records, and its later \
+                                                       ones are missing; moves, moved, moving: what was copied for \
+                                                       the plan, and how long that took; late: moves that took \
+                                                       longer than the plan has it */ \
   ROW(torch_op,      60, point, "hook:u place:u ticks:u:ticks phase:u nested:u")  /* an operator of PyTorch that no other \
                                                        one calls just ended; see StepPhase; nested: how many it \
                                                        called, and they in turn */                  \

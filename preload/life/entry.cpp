@@ -11,6 +11,7 @@
 #include "life/wait_for_trace.hpp"
 #include "native/interposed.hpp"
 #include "native/torch_ops.hpp"
+#include "operators/offload.hpp"
 #include "operators/step_lane.hpp"
 #include "pipeline/dataset_calls.hpp"
 #include "pipeline/handlers.hpp"
@@ -124,7 +125,7 @@ void attach() {
   measure_call_costs(config.sampling.hz != 0);
   at_fork(hold_samples, resume_samples, in_forked_child, &__dso_handle);
   choose_torch_ops(config.torch_ops);
-  choose_steps(config.steps);
+  choose_steps(wants_offload() ? RecordedSteps::all : config.steps);  // all are measured
   want_samples(config.sampling);
 }
 

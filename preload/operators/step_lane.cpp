@@ -7,6 +7,7 @@
 #include "native/torch_library.hpp"
 #include "native/torch_ops.hpp"
 #include "operators/live_bytes.hpp"
+#include "operators/offload.hpp"
 #include "operators/places.hpp"
 #include "operators/tensor_layout.hpp"
 #include "python/python_thread.hpp"
@@ -86,6 +87,8 @@ Thread* recording_thread() {
 void record_tensor(Thread& thread, std::uint64_t now, std::uint64_t use, const BoxedValue& tensor) {
   const StorageBlock block = lane.layout.storage_of(tensor);
   if (block.address == 0) return;
+  if (offload.on != 0 && use % 2 == 0) [[unlikely]]
+    note_argument(block.address);
   if (lane.layout.list == TensorLayout::kUnknown) lane.search.note_storage(block);
   // Neither kind nor sizes: to ask a tensor of a subclass for them may run the program's own
   // __torch_dispatch__.
@@ -126,6 +129,7 @@ void open_operator(const void* function, const char* name, Thread& thread) {
   nesting.hook = hook_of_operator(name);
   if (nesting.hook != 0) define_hook(nesting.hook);
   nesting.place = current_place();
+  note_operator(lane.operators);
   lane.search.look_at_start(lane.layout, function);
   if (lane.layout.complete()) record_values(thread, ticks_now(), lane.layout.inputs_of(function), false);
   nesting.begin = ticks_now();
@@ -136,6 +140,7 @@ void close_operator(const void* function) {
   const std::uint64_t now = ticks_now();
   Thread* const thread = recording_thread();
   nesting.open = 0;
+  note_end_of_operator();
   if (thread == nullptr) return;
   lane.search.look_at_end(lane.layout, function);
   if (lane.layout.complete()) record_values(*thread, now, lane.layout.outputs_of(function), true);
@@ -218,7 +223,9 @@ void begin_recorded_step(std::uint64_t number) {
   lane.phase = StepPhase::forward;
   lane.nesting = {};
   const ThreadUse use = thread_use();
-  put_at<Kind::step>(*thread, ticks_now(), number, live_bytes(), use.faults, use.system_ns);
+  const OffloadPlan plan = offload_plan();
+  put_at<Kind::step>(*thread, ticks_now(), number, live_bytes(), use.faults, use.system_ns, offload.on, plan.moves,
+                     plan.ns, plan.freed);
   step_lane.generation = process.generation;
   step_lane.recording = true;
 }
@@ -230,7 +237,8 @@ std::uint64_t end_recorded_step() {
   if (thread == nullptr) return 0;
   const ThreadUse use = thread_use();
   put_at<Kind::step_end>(*thread, ticks_now(), lane.number, live_bytes(), use.faults, use.system_ns,
-                         std::uint64_t{lane.full});
+                         std::uint64_t{lane.full}, offload.moves, offload.bytes, offload.ns, offload.late);
+  end_offload_step();
   if (!lane.layout.complete() && lane.search.has_failed())
     tell_once("where this PyTorch keeps the tensors of an operator was not found out");
   return (lane.records * kRecordNs + lane.operators * kOperatorNs) * ticks_per_second() / 1'000'000'000u;
@@ -255,6 +263,9 @@ void record_released(std::uint64_t address, std::uint64_t bytes) {
   if (Thread* const thread = recording_thread()) put_at<Kind::released>(*thread, ticks_now(), address, bytes);
 }
 
-void forget_step() { step_lane.recording = false; }
+void forget_step() {
+  step_lane.recording = false;
+  end_offload_step();
+}
 
 }  // namespace lotus

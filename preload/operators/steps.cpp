@@ -1,5 +1,6 @@
 #include "operators/steps.hpp"
 
+#include "operators/offload.hpp"
 #include "python/shown_frames.hpp"
 #include "record/recorder.hpp"
 #include "system/thread_id.hpp"
@@ -65,6 +66,7 @@ void turn(py::ThreadState* state) {
   if (!records) return stop_observing_operators();
   if (current_thread() == nullptr) return;
   show_frames(state);
+  begin_offload_step(number);
   begin_recorded_step(number);
   if (!observe_operators()) steps.refused = true;
 }

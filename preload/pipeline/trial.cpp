@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "operators/offload.hpp"
 #include "python/classify.hpp"
 #include "python/objects.hpp"
 #include "record/recorder.hpp"
@@ -107,7 +108,7 @@ void read_item(std::string_view text, Values& values) {
   if (item < 0 || !halves.split) {
     std::snprintf(problem, sizeof problem,
                   "it is a list of num_workers=, prefetch_factor=, persistent_workers=, pin_memory=, "
-                  "in_order= and threads= with commas between");
+                  "in_order= and threads= with commas between, or memory-plan=FILE alone");
     return;
   }
   const ItemRow& row = kItemRows[item];
@@ -281,6 +282,13 @@ const char* read_trial(const char* text) {
   tried = Values{};
   problem[0] = '\0';
   refusal = nullptr;
+  constexpr std::string_view kPlan = "memory-plan=";
+  if (std::string_view(text).starts_with(kPlan)) {
+    const std::string_view file(text + kPlan.size());
+    const char* const why = want_offload(file.data(), file.size());
+    std::snprintf(tried_text, sizeof tried_text, "%.*s", static_cast<int>(kTextBytes - 1), text);
+    return why;
+  }
   Values values;
   for (Halves rest{{}, text, true}; rest.split && problem[0] == '\0';) {
     rest = halves_of(rest.after, ',');
@@ -302,7 +310,7 @@ bool is_trying() { return wanted; }
 bool is_limiting_threads() { return wanted && tried.of[threads] > 0; }
 
 const char* trial_remark() {
-  if (!wanted) return nullptr;
+  if (!wanted) return wants_offload() ? tell_trying() : nullptr;
   return refusal == nullptr ? tell_trying() : tell_refusal();
 }
 

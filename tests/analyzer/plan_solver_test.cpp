@@ -387,7 +387,12 @@ TEST_CASE("plan: too little fast memory is refused, with the operator") {
   const Told less = command(steps + " --fast 4095 --below-floor");
   CHECK(less.code == 1);
   CHECK(less.err.find("operator 1, aten::relu needs 4096 bytes") != std::string::npos);
-  CHECK(command(steps).code == 1);  // all of the usual ratios are below the floor
+  const Told floor = command(steps + " --json");  // all of the usual ratios are below the floor
+  REQUIRE(floor.code == 0);
+  const auto json = nlohmann::json::parse(floor.out);
+  REQUIRE(json["notes"].size() == 1);
+  CHECK(json["notes"][0].get<std::string>().find("planned for the least possible one") != std::string::npos);
+  for (const auto& run : json["runs"]) CHECK(run["fast_limit_bytes"] == 12005376);
 }
 
 TEST_CASE("plan: wrong usage") {

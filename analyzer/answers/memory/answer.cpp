@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "text/error.hpp"
+
 namespace lotus::analyzer::memory {
 namespace {
 
@@ -145,6 +147,11 @@ const char* key_of(Role role) { return kRoles[static_cast<std::size_t>(role)].ke
 MemoryAnswer answer_of(const std::vector<RecordedStep>& steps, std::optional<std::uint64_t> number) {
   MemoryAnswer answer;
   answer.step = choose(steps, number);
+  if (answer.step == nullptr && !steps.empty()) {
+    std::vector<std::uint64_t> numbers;
+    for (const RecordedStep& step : steps) numbers.push_back(step.step.number);
+    throw WrongUsage(no_such_step(*number, std::move(numbers)));
+  }
   if (answer.step == nullptr) return answer;
   look_at_peak(answer);
   look_at_held(answer);

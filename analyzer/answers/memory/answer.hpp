@@ -37,7 +37,7 @@ struct MemoryAnswer {
 };
 
 // `number`: the step to tell of; nothing: the one with the highest peak, of those that train if there are
-// any.
+// any. Throws WrongUsage, with the numbers there are, where it is none of `steps`.
 MemoryAnswer answer_of(const std::vector<RecordedStep>& steps, std::optional<std::uint64_t> number);
 
 const char* name_of(Role role);  // for people: "activations"

@@ -139,9 +139,9 @@ Json memory_json(const std::vector<RecordedStep>& steps, const MemoryAnswer& ans
   json["step"] = {{"process", step.process->pid}, {"number", step.step.number}};
   json["peak_bytes"] = step.peak_bytes;
   json["peak_at"] = operator_json(step, step.peak_operator);
-  if (answer.floor.at != RecordedStep::kNone) {
+  if (answer.floor.op) {
     json["floor_bytes"] = answer.floor.bytes;
-    json["floor_at"] = operator_json(step, answer.floor.at);
+    json["floor_at"] = operator_json(step, *answer.floor.op);
   }
   json["peak_by_role"] = roles_json(answer);
   json["alive_at_peak"] = groups_json(answer.alive_at_peak);

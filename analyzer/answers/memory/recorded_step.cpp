@@ -13,14 +13,4 @@ const char* name_of(Phase phase) {
   return phase == Phase::forward ? "forward" : phase == Phase::backward ? "backward" : "optimizer";
 }
 
-Floor floor_of(const Step& step) {
-  Floor floor;
-  for (std::size_t i = 0; i < step.operators.size(); ++i) {
-    std::uint64_t bytes = step.operators[i].workspace;
-    for (const Operand& operand : step.operators[i].operands) bytes += step.storages[operand.storage].bytes;
-    if (bytes > floor.bytes) floor = {bytes, i};
-  }
-  return floor;
-}
-
 }  // namespace lotus::analyzer::memory

@@ -55,6 +55,15 @@ struct LivePoint {
 // What recording an operator with its storages takes, in ns; see bench/steps.
 inline constexpr double kRecordedOperatorNs = 2000;
 
+// Of a step that followed LOTUS_TRY's memory-plan: what the plan predicts, and what was copied for it. Seconds, bytes.
+struct Followed {
+  bool plan = false;  // false: it followed none
+  std::uint64_t plan_moves = 0, plan_freed = 0;  // freed: by how much the peak is less
+  double plan_moving_s = 0;
+  std::uint64_t moves = 0, moved_bytes = 0, late = 0;  // late: moves that took longer than the plan has it
+  double moving_s = 0;
+};
+
 struct RecordedStep {
   const Process* process = nullptr;
   Step step;
@@ -72,6 +81,7 @@ struct RecordedStep {
   bool live_known = true;
   std::uint64_t faults = 0;  // page faults of its thread
   double system_s = 0;       // CPU time of its thread in the kernel
+  Followed followed;
   std::vector<LivePoint> live;
   std::uint64_t peak_bytes = 0;
   double peak_s = 0;
@@ -83,13 +93,5 @@ struct RecordedStep {
 };
 
 const char* name_of(Phase phase);  // "forward", "backward", "optimizer"
-
-// The least fast memory that any plan needs: what one operator uses, its own memory included. `at`: that
-// operator; RecordedStep::kNone where there is none.
-struct Floor {
-  std::uint64_t bytes = 0;
-  std::size_t at = RecordedStep::kNone;
-};
-Floor floor_of(const Step& step);
 
 }  // namespace lotus::analyzer::memory

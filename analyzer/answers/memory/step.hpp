@@ -5,12 +5,20 @@
 // after a release: each time it is another storage.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace lotus::analyzer::memory {
+
+inline constexpr std::uint64_t kPage = 4096;  // bytes; a storage takes whole pages
+
+// The pages that a block takes; and the bytes of these.
+constexpr std::uint64_t pages_of(std::uint64_t bytes) { return bytes / kPage + (bytes % kPage != 0); }
+constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return pages_of(bytes) * kPage; }
 
 enum class Phase : std::uint8_t { forward, backward, optimizer };
 
@@ -46,5 +54,26 @@ struct Step {
   std::vector<Operator> operators;
   std::vector<Storage> storages;  // those that an operator uses, and those that were allocated in the step
 };
+
+// What an operator does with a storage that it uses.
+inline const Operand& operand_of(const Operator& op, std::size_t storage) {
+  const auto is_it = [&](const Operand& operand) { return operand.storage == storage; };
+  return *std::find_if(op.operands.begin(), op.operands.end(), is_it);
+}
+
+// Whether a storage is there from before the step until after it: a parameter, a state of the optimizer.
+constexpr bool persistent(const Storage& storage) { return storage.older && storage.survives; }
+
+// The least fast memory with which each operator finds all that it uses there, its workspace included, in whole
+// pages; and the operator that needs it. nullopt: the step has no operators.
+struct Floor {
+  std::uint64_t bytes = 0;
+  std::optional<std::size_t> op;
+};
+// `persistent_fast`: what is there before and after the step is there all the time, too.
+Floor floor_of(const Step& step, bool persistent_fast = false);
+
+// What to say where a step is asked for that is not there: "--step 9: no such step; there are 0 to 3, 120".
+std::string no_such_step(std::uint64_t number, std::vector<std::uint64_t> there);
 
 }  // namespace lotus::analyzer::memory

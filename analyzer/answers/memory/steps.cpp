@@ -18,6 +18,8 @@ std::string operator_name(const Process& process, std::uint64_t hook) {
                                       : fmt::format("operator {} (its name is lost)", hook);
 }
 
+double seconds_of_ns(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
 bool is_asked_for_batch(const Stream& stream) {
   return std::any_of(stream.stack.begin(), stream.stack.end(),
                      [](const OpenSpan& span) { return span.kind == Kind::next; });
@@ -37,6 +39,11 @@ void StepCollector::begin(const Stream& stream, Open& open, const Record& record
   open.lost = false;
   open.faults = field<Kind::step, "faults">(record);
   open.system_ns = field<Kind::step, "system">(record);
+  open.followed = Followed{};
+  open.followed.plan = field<Kind::step, "planned">(record) != 0;
+  open.followed.plan_freed = field<Kind::step, "plan_freed">(record);
+  open.followed.plan_moves = field<Kind::step, "plan_moves">(record);
+  open.followed.plan_moving_s = seconds_of_ns(field<Kind::step, "plan_moving">(record));
 }
 
 void StepCollector::end(Open& open, const Record& record, std::uint64_t ticks) {
@@ -47,6 +54,11 @@ void StepCollector::end(Open& open, const Record& record, std::uint64_t ticks) {
   };
   made.faults = since(field<Kind::step_end, "faults">(record), open.faults);
   made.system_s = static_cast<double>(since(field<Kind::step_end, "system">(record), open.system_ns)) / 1e9;
+  made.followed = open.followed;
+  made.followed.moves = field<Kind::step_end, "moves">(record);
+  made.followed.moved_bytes = field<Kind::step_end, "moved">(record);
+  made.followed.moving_s = seconds_of_ns(field<Kind::step_end, "moving">(record));
+  made.followed.late = field<Kind::step_end, "late">(record);
   if (made.is_whole()) {
     open.survivors = open.builder->survivors();
     open.survived = open.number;

@@ -27,6 +27,7 @@ class StepCollector : public Visitor {
     std::unique_ptr<StepBuilder> builder;  // nullptr: no step is open
     std::uint64_t number = 0, last = 0;    // last: ticks of its last record
     std::uint64_t faults = 0, system_ns = 0;
+    Followed followed;
     bool lost = false;  // records are missing in it
     Survivors survivors;
     std::uint64_t survived = 0;  // the number of the step that they outlived

@@ -103,23 +103,20 @@ Table held_table(const MemoryAnswer& answer, std::size_t rows) {
 }
 
 std::string floor_text(const MemoryAnswer& answer) {
-  if (answer.floor.at == RecordedStep::kNone) return "";
+  if (!answer.floor.op) return "";
   return fmt::format("No plan needs less fast memory than {}: that is what one operator uses, {}.",
-                     bytes_text(answer.floor.bytes), operator_text(*answer.step, answer.floor.at));
+                     bytes_text(answer.floor.bytes), operator_text(*answer.step, *answer.floor.op));
 }
 
-std::string nothing_text(const std::vector<RecordedStep>& steps) {
-  return steps.empty()
-             ? "No step of training is recorded with its operators: record with LOTUS_STEPS=auto (the "
-               "default) or all, see docs/memory.md.\n"
-             : "No step of this number is recorded.\n";
-}
+constexpr const char* kNoStep =
+    "No step of training is recorded with its operators: record with LOTUS_STEPS=auto (the default) or all, see "
+    "docs/memory.md.\n";
 
 }  // namespace
 
 std::string memory_text(const std::vector<RecordedStep>& steps, const MemoryAnswer& answer, std::size_t rows,
                         const Terminal& terminal) {
-  if (answer.step == nullptr) return nothing_text(steps);
+  if (answer.step == nullptr) return kNoStep;
   std::string out;
   const auto paragraph = [&](const std::string& text, Style style = Style::plain) {
     if (!text.empty()) out += terminal.styled(style, wrapped(text, terminal.width)) + "\n";

@@ -251,7 +251,7 @@ TypicalStep typical_step(const Input& input, std::optional<std::uint64_t> number
       if (step.number == *number) return {step, 1, input.steps.size()};
       numbers.push_back(step.number);
     }
-    throw WrongUsage(fmt::format("--step {}: no such step; there are {}", *number, fmt::join(numbers, ", ")));
+    throw WrongUsage(memory::no_such_step(*number, std::move(numbers)));
   }
   std::map<std::vector<std::string>, std::vector<const memory::Step*>> groups;
   for (const auto& step : input.steps) groups[names_of(step)].push_back(&step);

@@ -104,6 +104,17 @@ Json moves_json(const Decision& decision) {
   return list;
 }
 
+// What identifies it among what autograd saves; null: the plan is none that a program carries out.
+Json saved_json(const Planned& planned, std::size_t run, std::size_t storage) {
+  if (planned.runs[run].mode != Mode::offload) return nullptr;
+  Json list = Json::array();
+  for (const Offloadable& each : planned.offload.storages)
+    if (each.storage == storage)
+      for (const SavedUse& use : each.uses)
+        list.push_back({{"operator", use.op}, {"argument", index_or_null(use.argument)}});
+  return list;
+}
+
 Json decision_json(const Answer& answer, std::size_t run, const Decision& decision) {
   const auto& storage = answer.planned.step.storages[decision.storage];
   Json json = {{"run", run}, {"storage", decision.storage}, {"bytes", storage.bytes}};
@@ -118,6 +129,7 @@ Json decision_json(const Answer& answer, std::size_t run, const Decision& decisi
   json["last_fast_use"] = index_or_null(decision.last_fast_use);
   json["next_use"] = index_or_null(decision.next_use);
   json["moves"] = moves_json(decision);
+  json["saved"] = saved_json(answer.planned, run, decision.storage);
   json["seconds"] = decision.seconds;
   return json;
 }
@@ -144,6 +156,7 @@ Json plans_json(const Answer& answer) {
   json["default_alloc_bytes"] = planned.peak;
   json["floor_bytes"] = planned.floor.bytes;
   json["floor_operator"] = planned.floor.op ? operator_json(answer, *planned.floor.op) : Json(nullptr);
+  json["offload_floor_bytes"] = least_of_offload(planned).bytes;
   json["all_fast_s"] = planned.all_fast_seconds;
   json["all_slow_s"] = planned.all_slow_seconds;
   json["tensor_size_map"] = sizes_json(planned.step);

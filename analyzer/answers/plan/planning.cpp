@@ -71,6 +71,7 @@ class Planner {
       if (mode == Mode::greedy) run.placement = freed;
       if (mode == Mode::fixed) solve_fixed(run, touched);
       if (mode == Mode::synchronous) solve_synchronous(run, touched, freed);
+      if (mode == Mode::offload) solve_offload(run);
       run.outcome = outcome_of(planned_.problem, run.placement);
       planned_.runs.push_back(std::move(run));
     }
@@ -104,6 +105,13 @@ class Planner {
     const Placement start = best_of(planned_.problem, {&kept, &freed, &fixed, &synchronous_});
     synchronous_ = solve(run, planned_.problem, start);
     run.placement = synchronous_;
+  }
+
+  void solve_offload(Run& run) {
+    const Problem& problem = planned_.offload.problem;
+    const Placement kept = all_in(problem, true);
+    offloaded_ = solve(run, problem, best_of(problem, {&kept, &offloaded_}));
+    run.placement = whole_placement(planned_.problem, planned_.offload, offloaded_);
   }
 
   // Built in first where nothing else is asked for: most steps need no other solver.
@@ -178,7 +186,7 @@ class Planner {
   Problem whole_;
   std::vector<double> seconds_;
   std::int64_t pages_ = 0;
-  Placement fixed_, synchronous_;  // of the smaller limit
+  Placement fixed_, synchronous_, offloaded_;  // of the smaller limit
 };
 
 }  // namespace
@@ -187,20 +195,30 @@ Planned planned(const memory::Step& step, const Rules& rules) {
   Planned made{.step = step,
                .rules = rules,
                .problem = problem_of(step, rules),
+               .offload = {},
                .floor = floor_of(step, rules),
                .peak = peak_bytes(step),
                .runs = {}};
+  made.offload = offload_problem(step, made.problem);
   made.all_fast_seconds = made.problem.base_seconds;
   made.all_slow_seconds = made.problem.all_slow_seconds();
   return made;
 }
 
+namespace {
+Floor most_taken(const Problem& problem, std::size_t operators) {
+  const auto most = std::max_element(problem.taken.begin(), problem.taken.end());
+  const auto moment = static_cast<std::size_t>(most - problem.taken.begin());
+  return {static_cast<std::uint64_t>(*most) * kPage, moment < operators ? std::optional(moment) : std::nullopt};
+}
+}  // namespace
+
 Floor least_of(const Planned& planned) {
-  const auto& taken = planned.problem.taken;
-  const auto most = std::max_element(taken.begin(), taken.end());
-  const auto moment = static_cast<std::size_t>(most - taken.begin());
-  return {static_cast<std::uint64_t>(*most) * kPage,
-          moment < planned.step.operators.size() ? std::optional(moment) : std::nullopt};
+  return most_taken(planned.problem, planned.step.operators.size());
+}
+
+Floor least_of_offload(const Planned& planned) {
+  return most_taken(planned.offload.problem, planned.step.operators.size());
 }
 
 void plan_for(Planned& planned, const Request& request) {

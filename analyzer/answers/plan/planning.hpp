@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "answers/plan/offload.hpp"
 #include "answers/plan/placement.hpp"
 #include "answers/plan/search.hpp"
 
 namespace lotus::analyzer::memory_plan {
 
-enum class Mode : std::uint8_t { numa, greedy, fixed, synchronous };  // `fixed`: AutoTM's "static"
+// `fixed`: AutoTM's "static"; `offload`: what a program can carry out, see offload.hpp.
+enum class Mode : std::uint8_t { numa, greedy, fixed, synchronous, offload };
 
 constexpr const char* name_of(Mode mode) {
   switch (mode) {
@@ -21,6 +23,8 @@ constexpr const char* name_of(Mode mode) {
       return "greedy";
     case Mode::fixed:
       return "static";
+    case Mode::offload:
+      return "offload";
     default:
       return "synchronous";
   }
@@ -58,6 +62,7 @@ struct Planned {
   const memory::Step& step;
   const Rules& rules;
   Problem problem;
+  OffloadProblem offload;
   Floor floor;
   std::uint64_t peak = 0;  // bytes: the most that is live at once
   double all_fast_seconds = 0, all_slow_seconds = 0;
@@ -70,8 +75,10 @@ Planned planned(const memory::Step& step, const Rules& rules);
 // The least limit, in bytes, for which there is a plan at all, and the operator that needs it: what no plan
 // may place. Less than the floor, as operators may work in slow memory.
 Floor least_of(const Planned& planned);
+// The same for a plan of the mode offload: what stays in fast memory whatever is moved.
+Floor least_of_offload(const Planned& planned);
 
-// Adds the runs. Each limit must be at least least_of(). A plan is never worse than that of a smaller limit,
+// Adds the runs. Each limit must be at least least_of(), or least_of_offload(). A plan is never worse than that of a smaller limit,
 // a synchronous one never worse than the static one, that one never worse than numa. Throws WrongUsage where
 // the chosen solver is not installed.
 void plan_for(Planned& planned, const Request& request);

@@ -15,11 +15,6 @@ std::size_t end_of(const Step& step, const Storage& storage) {
                                                                        : storage.released;
 }
 
-const Operand& operand_of(const memory::Operator& op, std::size_t storage) {
-  return *std::find_if(op.operands.begin(), op.operands.end(),
-                       [&](const Operand& operand) { return operand.storage == storage; });
-}
-
 void add_gap(std::vector<Segment>& segments, std::size_t first, std::size_t end) {
   if (first < end) segments.push_back({.first = first, .last = end - 1});
 }
@@ -115,22 +110,6 @@ Problem collapsed(const Problem& problem) {
     item.segments = {life};
   }
   return whole;
-}
-
-Floor floor_of(const Step& step, const Rules& rules) {
-  std::uint64_t kept = 0;
-  for (const Storage& storage : step.storages)
-    if (rules.persistent_fast && persistent(storage)) kept += whole_pages(storage.bytes);
-  Floor floor{.bytes = kept, .op = std::nullopt};
-  for (std::size_t k = 0; k < step.operators.size(); ++k) {
-    std::uint64_t bytes = kept + whole_pages(step.operators[k].workspace);
-    for (const Operand& operand : step.operators[k].operands) {
-      const Storage& storage = step.storages[operand.storage];
-      if (!rules.persistent_fast || !persistent(storage)) bytes += whole_pages(storage.bytes);
-    }
-    if (!floor.op || bytes > floor.bytes) floor = {bytes, k};
-  }
-  return floor;
 }
 
 std::uint64_t peak_bytes(const Step& step) {

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "answers/memory/step.hpp"
@@ -18,11 +17,11 @@
 
 namespace lotus::analyzer::memory_plan {
 
-inline constexpr std::uint64_t kPage = 4096;  // bytes; a storage takes whole pages
-
-// The pages that a block takes; and the bytes of these.
-constexpr std::uint64_t pages_of(std::uint64_t bytes) { return bytes / kPage + (bytes % kPage != 0); }
-constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return pages_of(bytes) * kPage; }
+using memory::Floor;
+using memory::kPage;
+using memory::pages_of;
+using memory::persistent;
+using memory::whole_pages;
 
 struct Segment {
   std::size_t first = 0, last = 0;  // moments, both included
@@ -58,22 +57,15 @@ struct Rules {
   bool persistent_fast = false;  // what is older than the step and survives it stays in fast memory
 };
 
-// Whether a storage is there from before the step until after it: a parameter, a state of the optimizer.
-constexpr bool persistent(const memory::Storage& storage) { return storage.older && storage.survives; }
-
 // `step` must be whole: see check(). Storages without bytes are left out.
 Problem problem_of(const memory::Step& step, const Rules& rules);
 
 // The same with one segment for each storage's whole life.
 Problem collapsed(const Problem& problem);
 
-// The least fast memory with which each operator finds all its operands there, and the operator that needs
-// it.
-struct Floor {
-  std::uint64_t bytes = 0;
-  std::optional<std::size_t> op;  // nullopt: the step has no operators
-};
-Floor floor_of(const memory::Step& step, const Rules& rules);
+inline Floor floor_of(const memory::Step& step, const Rules& rules) {
+  return memory::floor_of(step, rules.persistent_fast);
+}
 
 // The most that is live at once, in whole pages.
 std::uint64_t peak_bytes(const memory::Step& step);

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::size_t kStoragesShown = 10;
 
-std::string time_text(double seconds) { return human_time(seconds * kNsPerS); }
-std::string bytes_text(std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); }
 std::string rate_text(double bytes) { return fmt::format("{:.3g} GB/s", bytes / 1e9); }
 
 // "+8.2 %", beside all in fast memory.

@@ -8,8 +8,12 @@
 #include "answers/plan/input.hpp"
 #include "answers/plan/planning.hpp"
 #include "text/terminal.hpp"
+#include "text/units.hpp"
 
 namespace lotus::analyzer::memory_plan {
+
+inline std::string time_text(double seconds) { return human_time(seconds * kNsPerS); }
+inline std::string bytes_text(std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); }
 
 struct Answer {
   const Planned& planned;

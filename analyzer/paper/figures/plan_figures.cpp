@@ -93,35 +93,73 @@ constexpr PlanFigure kPlanFigures[] = {
     {"plan10", "limit", "Time, operands in fast memory and traffic by size of fast memory", limit_figure},
 };
 
-}  // namespace
+DataTable executed_figure(const std::vector<memory_plan::Executed>& all) {
+  DataTable table{{{"label", "trace", Unit::text},
+                   {"base_s", "without a plan", Unit::number},
+                   {"predicted_s", "predicted", Unit::number},
+                   {"actual_s", "took", Unit::number},
+                   {"error_percent", "error", Unit::number},
+                   {"base_peak_bytes", "peak without", Unit::count},
+                   {"predicted_peak_bytes", "predicted peak", Unit::count},
+                   {"peak_bytes", "peak", Unit::count},
+                   {"note", nullptr, Unit::text}},
+                  {}};
+  for (const memory_plan::Executed& one : all)
+    table.add({fs::path(one.trace).stem().string(), one.base_s, one.predicted_s(), one.actual_s,
+               one.error_percent(), one.base_peak, one.predicted_peak(), one.actual_peak,
+               memory_plan::executed_note()});
+  return table;
+}
 
-std::span<const PlanFigure> plan_figures() { return kPlanFigures; }
+struct Drawing {
+  const char* number;
+  const char* name;
+  const char* title;
+  DataTable table;
+};
 
-std::string draw_plan_figures(const Answer& answer, const std::string& directory, bool replace) {
+std::string draw(const std::vector<Drawing>& drawings, const std::string& directory, bool replace) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (!fs::is_directory(directory, error))
     throw Unusable(
         fmt::format("{}: is no directory and cannot be made; name another one", escaped(directory)));
-  const auto file = [&](const PlanFigure& figure, const char* suffix) {
-    return (fs::path(directory) / fmt::format("memory-plan-{}{}", figure.name, suffix)).string();
+  const auto file = [&](const Drawing& drawing, const char* suffix) {
+    return (fs::path(directory) / fmt::format("memory-plan-{}{}", drawing.name, suffix)).string();
   };
-  for (const PlanFigure& figure : kPlanFigures)
+  for (const Drawing& drawing : drawings)
     for (const char* suffix : {".csv", ".svg", ".png"})
-      if (!replace && fs::exists(file(figure, suffix), error))
+      if (!replace && fs::exists(file(drawing, suffix), error))
         throw WrongUsage(fmt::format("{}: exists; give --force to replace it, or another directory",
-                                     escaped(file(figure, suffix))));
+                                     escaped(file(drawing, suffix))));
   std::string wrote;
-  for (const PlanFigure& figure : kPlanFigures) {
-    const std::string data = file(figure, ".csv");
+  for (const Drawing& drawing : drawings) {
+    const std::string data = file(drawing, ".csv");
     Output csv(data, replace);
-    csv.write(figure.make(answer).csv());
+    csv.write(drawing.table.csv());
     csv.close();
-    draw_figure(figure.number, figure.title, data, {file(figure, ".svg"), file(figure, ".png")});
+    draw_figure(drawing.number, drawing.title, data, {file(drawing, ".svg"), file(drawing, ".png")});
     for (const char* suffix : {".csv", ".svg", ".png"})
-      wrote += (wrote.empty() ? "" : ", ") + escaped(file(figure, suffix));
+      wrote += (wrote.empty() ? "" : ", ") + escaped(file(drawing, suffix));
   }
   return wrote;
+}
+
+}  // namespace
+
+std::span<const PlanFigure> plan_figures() { return kPlanFigures; }
+
+std::string draw_plan_figures(const Answer& answer, const std::string& directory, bool replace) {
+  std::vector<Drawing> drawings;
+  for (const PlanFigure& figure : kPlanFigures)
+    drawings.push_back({figure.number, figure.name, figure.title, figure.make(answer)});
+  return draw(drawings, directory, replace);
+}
+
+std::string draw_executed_figure(const std::vector<memory_plan::Executed>& all, const std::string& directory,
+                                 bool replace) {
+  return draw({{"plan11", "error", "Error of predicted times of plans that were carried out", executed_figure(all)}},
+              directory, replace);
 }
 
 }  // namespace lotus::analyzer

@@ -1,9 +1,11 @@
-// AutoTM's figures 7, 9 and 10 of the plans for a step.
+// AutoTM's figures 7, 9 and 10 of the plans for a step, and 11 of plans that were carried out.
 #pragma once
 
 #include <span>
 #include <string>
+#include <vector>
 
+#include "answers/plan/executed.hpp"
 #include "answers/plan/views.hpp"
 #include "paper/tables/data_table.hpp"
 
@@ -24,5 +26,9 @@ std::span<const PlanFigure> plan_figures();
 // where one of the files exists, unless `replace`; Unusable where nothing can be drawn or written. The names
 // of the files that were written, with commas.
 std::string draw_plan_figures(const memory_plan::Answer& answer, const std::string& directory, bool replace);
+
+// The same of figure 11: the prediction's error.
+std::string draw_executed_figure(const std::vector<memory_plan::Executed>& all, const std::string& directory,
+                                 bool replace);
 
 }  // namespace lotus::analyzer

@@ -23,7 +23,7 @@ FIGURES = {"2": timeline.draw, "3": timeline.out_of_order,
            "6a": costs.epochs, "6b": costs.operation_times,
            "6c": costs.functions, "6d": costs.operations, "6e": costs.functions, "6f": costs.operations,
            "6g": costs.functions, "6h": costs.operations,
-           "plan7": memory_plan.speedup, "plan9": memory_plan.cost, "plan10": memory_plan.limit}
+           "plan7": memory_plan.speedup, "plan9": memory_plan.cost, "plan10": memory_plan.limit, "plan11": memory_plan.error}
 
 
 def main(number, title, data, *pictures):

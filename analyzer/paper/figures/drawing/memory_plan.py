@@ -1,9 +1,9 @@
-"""AutoTM's figures 7, 9 and 10: what plans for two memories predict, by size of fast memory."""
+"""AutoTM's figures 7, 9 and 10: what plans for two memories predict, by size of fast memory; 11: how right that was."""
 import matplotlib.pyplot
 
 import style
 
-MODES = ["numa", "greedy", "static", "synchronous"]
+MODES = ["numa", "greedy", "static", "synchronous", "offload"]
 GB = 1e9
 
 
@@ -112,5 +112,20 @@ def limit(rows, title):
         plot.set_ylabel(label)
         plot.grid(axis="both")
         plot.legend()
+    style.note(figure, rows[0]["note"])
+    return figure
+
+
+def error(rows, title):
+    """Figure 11."""
+    figure, plot = style.axes(title, width=max(6.4, 2.4 + 0.5 * len(rows)))
+    errors = [float(row["error_percent"]) for row in rows]
+    plot.bar(range(len(rows)), errors, 0.7, color=style.COLOURS[0], edgecolor="white", linewidth=0.5)
+    plot.axhline(0, color=style.GREY, linewidth=1)
+    level = len(rows) <= 4
+    plot.set_xticks(range(len(rows)), [row["label"] for row in rows], rotation=0 if level else 35,
+                    ha="center" if level else "right")
+    plot.set_ylabel("predicted over real time, less 1, in %")
+    plot.grid(axis="y")
     style.note(figure, rows[0]["note"])
     return figure

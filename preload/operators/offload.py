@@ -1,0 +1,182 @@
+"""Moves activations that autograd saves to slow memory and back, as a plan of `lotus-analyze memory-plan` says.
+
+Run by liblotus for LOTUS_TRY=memory-plan=FILE, with PLAN, the file's name, and SHARED, the address of its `Offload`
+(offload.hpp). Slow memory is emulated: a copy elsewhere in memory that takes as long as the plan has it, or as copying
+takes where that is longer. A move is a copy of a whole storage, so all numbers stay as they are, bit for bit.
+`problem`: why nothing is moved; empty: it is.
+"""
+import atexit
+import ctypes
+import json
+import mmap
+from time import perf_counter
+
+import torch
+
+MOST_STORAGES = 64
+NONE = 2**64 - 1
+
+
+class Shared(ctypes.Structure):
+    _fields_ = [*((name, ctypes.c_uint64) for name in ("on", "step", "op", "count")),
+                ("storages", ctypes.c_uint64 * MOST_STORAGES),
+                *((name, ctypes.c_uint64) for name in ("planned_moves", "planned_ns", "planned_freed",
+                                                       "moves", "bytes", "ns", "late"))]
+
+
+class Refused(Exception):
+    pass
+
+
+class Entry:
+    """A storage that the plan moves, and its copy in the step that runs."""
+    __slots__ = ("out_seconds", "in_seconds", "step", "block")
+
+    def __init__(self, moves):
+        self.out_seconds, self.in_seconds = (move["seconds"] for move in moves)
+        self.step, self.block = None, None
+
+
+class Plan:
+    def __init__(self, path):
+        try:
+            with open(path, encoding="utf-8") as file:
+                told = json.load(file)
+            runs = [(number, run) for number, run in enumerate(told["runs"]) if run["mode"] == "offload"]
+            if len(runs) != 1:
+                raise Refused(f"it has {len(runs)} plans of the mode offload; write one by lotus-analyze memory-plan --json "
+                              "--mode offload --fast BYTES")
+            number, run = runs[0]
+            self.entries = {}  # by operator, place among its arguments' storages (-1: none of these), bytes
+            for row in told["plan"]:
+                if row["run"] == number:
+                    entry = Entry(row["moves"])
+                    for use in row["saved"]:
+                        argument = -1 if use["argument"] is None else use["argument"]
+                        self.entries[use["operator"], argument, row["bytes"]] = entry
+            self.operators = {operator for operator, _, _ in self.entries}
+            self.moves, self.seconds = run["num_move_nodes"], run["move_time_s"]
+            self.freed = max(0, told["default_alloc_bytes"] - run["fast_peak_bytes"])
+        except OSError as error:
+            raise Refused(f"it cannot be read ({error.strerror})") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise Refused("it is no plan as lotus-analyze memory-plan --json --mode offload writes it") from error
+
+
+class SlowMemory:
+    """Not from the program's allocator. Buffers that were used are used again: new ones cost page faults."""
+
+    def __init__(self):
+        self.free = {}
+
+    def take(self, size):
+        buffers = self.free.get(size)
+        return buffers.pop() if buffers else (ctypes.c_char * size).from_buffer(mmap.mmap(-1, size))
+
+    def give_back(self, buffer):
+        self.free.setdefault(len(buffer), []).append(buffer)
+
+
+class Block:
+    """A storage in slow memory, until it is needed; from then on in fast memory, as long as autograd holds it."""
+    __slots__ = ("entry", "address", "size", "slow", "fast")
+
+    def __init__(self, entry, address, size):
+        begin = perf_counter()
+        self.entry, self.address, self.size, self.fast = entry, address, size, None
+        self.slow = slow_memory.take(size)
+        ctypes.memmove(self.slow, address, size)
+        end_move(begin, entry.out_seconds, size)
+
+    def storage(self):
+        if self.fast is None:
+            begin = perf_counter()
+            self.fast = torch.empty(self.size, dtype=torch.uint8, device="cpu")
+            ctypes.memmove(self.fast.data_ptr(), self.slow, self.size)
+            self.leave_slow()
+            end_move(begin, self.entry.in_seconds, self.size)
+        return storage_of(self.fast)
+
+    def leave_slow(self):
+        slow_memory.give_back(self.slow)
+        self.slow = None
+
+    def __del__(self):
+        if self.slow is not None:
+            self.leave_slow()
+
+
+class Saved:
+    """What autograd holds in place of a tensor."""
+    __slots__ = ("block", "dtype", "offset", "size", "stride")
+
+    def __init__(self, block, tensor):
+        self.block, self.dtype, self.offset = block, tensor.dtype, tensor.storage_offset()
+        self.size, self.stride = tensor.size(), tensor.stride()
+
+    def tensor(self):
+        with torch.no_grad():
+            made = torch.empty(0, dtype=self.dtype, device="cpu")
+            return made.set_(self.block.storage(), self.offset, self.size, self.stride)
+
+
+def end_move(begin, seconds, size):
+    end = begin + seconds
+    now = perf_counter()
+    if now > end:
+        shared.late += 1
+    while now < end:
+        now = perf_counter()
+    shared.moves += 1
+    shared.bytes += size
+    shared.ns += int((now - begin) * 1e9)
+
+
+def storage_of(tensor):
+    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage().untyped()
+
+
+def is_plain(tensor):
+    return (type(tensor) is torch.Tensor and tensor.layout is torch.strided and tensor.device.type == "cpu"
+            and not tensor.is_quantized and not tensor.is_conj() and not tensor.is_neg())
+
+
+def block_of(tensor):
+    """None: the plan has nothing for it."""
+    if not is_plain(tensor) or shared.count > MOST_STORAGES:
+        return None
+    storage = storage_of(tensor)
+    address, size = storage.data_ptr(), storage.nbytes()
+    arguments = shared.storages[:shared.count]
+    entry = plan.entries.get((shared.op, arguments.index(address) if address in arguments else -1, size))
+    if entry is None:
+        return None
+    if entry.step != shared.step:
+        entry.step, entry.block = shared.step, Block(entry, address, size)
+    return entry.block if entry.block.address == address else None
+
+
+def pack(tensor):
+    if not shared.on or shared.op not in plan.operators:
+        return tensor
+    block = block_of(tensor)
+    return tensor if block is None else Saved(block, tensor)
+
+
+def unpack(saved):
+    return saved.tensor() if type(saved) is Saved else saved
+
+
+problem = ""
+shared = Shared.from_address(SHARED)  # noqa: F821
+slow_memory = SlowMemory()
+try:
+    plan = Plan(PLAN)  # noqa: F821
+    shared.planned_moves, shared.planned_ns, shared.planned_freed = plan.moves, int(plan.seconds * 1e9), plan.freed
+    hooks = torch.autograd.graph.saved_tensors_hooks(pack, unpack)
+    hooks.__enter__()
+    atexit.register(hooks.__exit__)
+except Refused as refused:
+    problem = str(refused)
+except Exception as error:
+    problem = f"this PyTorch has no hooks for what autograd saves, or refuses them: {error}"
