@@ -67,7 +67,8 @@ void begin() {
 const char* want_offload(const char* path, std::uint64_t length) {
   plan[0] = '\0';
   begun = false;
-  if (length == 0) return "memory-plan is a file, as lotus-analyze memory-plan --mode offload --json writes it";
+  if (length == 0)
+    return "memory-plan is a file, as lotus-analyze memory-plan --mode offload --json writes it";
   if (length >= kPathBytes) return "the name of memory-plan's file is too long";
   std::memcpy(plan, path, length);
   plan[length] = '\0';

@@ -1,9 +1,9 @@
-// LOTUS_TRY=memory-plan=FILE: what a plan of `lotus-analyze memory-plan --mode offload` moves to slow memory and
-// back is moved so, in every second step: the activations that autograd saves, which it hands out to hooks for
-// that. Without LOTUS_TRY nothing here is ever called.
+// LOTUS_TRY=memory-plan=FILE: what a plan of `lotus-analyze memory-plan --mode offload` moves to slow memory
+// and back is moved so, in every second step: the activations that autograd saves, which it hands out to
+// hooks for that. Without LOTUS_TRY nothing here is ever called.
 //
-// The moving is a Python program's (offload.py), which only runs for a user who asked for it. What it has to know
-// of the operator that runs stands in `offload`, and what it did.
+// The moving is a Python program's (offload.py), which only runs for a user who asked for it. What it has to
+// know of the operator that runs stands in `offload`, and what it did.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,11 @@ struct Offload {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   static constexpr std::uint64_t kStorages = 64;
 
-  std::uint64_t on;     // this step follows the plan
-  std::uint64_t step;   // its number
-  std::uint64_t op;     // the operator that runs: its place in the step; kNone
-  std::uint64_t count;  // of its arguments' storages, each once; more than kStorages: there is no room for all
+  std::uint64_t on;    // this step follows the plan
+  std::uint64_t step;  // its number
+  std::uint64_t op;    // the operator that runs: its place in the step; kNone
+  std::uint64_t
+      count;  // of its arguments' storages, each once; more than kStorages: there is no room for all
   std::uint64_t storages[kStorages];  // their addresses, in order
   // By offload.py: what the plan predicts of such a step, and what was done in this one.
   std::uint64_t planned_moves, planned_ns, planned_freed;

@@ -9,6 +9,7 @@ import atexit
 import ctypes
 import json
 import mmap
+import weakref
 from time import perf_counter
 
 import torch
@@ -29,12 +30,12 @@ class Refused(Exception):
 
 
 class Entry:
-    """A storage that the plan moves, and its copy in the step that runs."""
+    """A storage that the plan moves, and what became of it last."""
     __slots__ = ("out_seconds", "in_seconds", "step", "block")
 
     def __init__(self, moves):
         self.out_seconds, self.in_seconds = (move["seconds"] for move in moves)
-        self.step, self.block = None, None
+        self.step, self.block = None, lambda: None
 
 
 class Plan:
@@ -79,7 +80,7 @@ class SlowMemory:
 
 class Block:
     """A storage in slow memory, until it is needed; from then on in fast memory, as long as autograd holds it."""
-    __slots__ = ("entry", "address", "size", "slow", "fast")
+    __slots__ = ("entry", "address", "size", "slow", "fast", "__weakref__")
 
     def __init__(self, entry, address, size):
         begin = perf_counter()
@@ -151,9 +152,11 @@ def block_of(tensor):
     entry = plan.entries.get((shared.op, arguments.index(address) if address in arguments else -1, size))
     if entry is None:
         return None
-    if entry.step != shared.step:
-        entry.step, entry.block = shared.step, Block(entry, address, size)
-    return entry.block if entry.block.address == address else None
+    block = entry.block() if entry.step == shared.step else None
+    if block is None:  # else it is saved for another operator, too
+        block = Block(entry, address, size)
+        entry.step, entry.block = shared.step, weakref.ref(block)
+    return block if block.address == address else None
 
 
 def pack(tensor):

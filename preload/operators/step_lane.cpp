@@ -224,8 +224,8 @@ void begin_recorded_step(std::uint64_t number) {
   lane.nesting = {};
   const ThreadUse use = thread_use();
   const OffloadPlan plan = offload_plan();
-  put_at<Kind::step>(*thread, ticks_now(), number, live_bytes(), use.faults, use.system_ns, offload.on, plan.moves,
-                     plan.ns, plan.freed);
+  put_at<Kind::step>(*thread, ticks_now(), number, live_bytes(), use.faults, use.system_ns, offload.on,
+                     plan.moves, plan.ns, plan.freed);
   step_lane.generation = process.generation;
   step_lane.recording = true;
 }

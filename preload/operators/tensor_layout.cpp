@@ -1,10 +1,8 @@
 #include "operators/tensor_layout.hpp"
 
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <cstring>
+
+#include "system/mappings.hpp"
 
 namespace lotus {
 namespace {
@@ -17,11 +15,8 @@ constexpr std::uint64_t kMostListed = 1 << 16;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;
 constexpr std::uint64_t kLeastBytes = 64;  // smaller numbers may be anything
 
-// Without a file descriptor: the program may have none left.
 bool read_safely(std::uint64_t address, void* to, std::size_t bytes) {
-  const iovec target{to, bytes};
-  const iovec source{reinterpret_cast<void*>(address), bytes};
-  return syscall(SYS_process_vm_readv, getpid(), &target, 1, &source, 1, 0) == static_cast<long>(bytes);
+  return read_own_memory(address, to, bytes) == bytes;
 }
 
 bool may_be_object(std::uint64_t address) {

@@ -1,14 +1,11 @@
 #include "python/shown_frames.hpp"
 
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <lotus/python_frames.hpp>
 
 #include "python/code_names.hpp"
 #include "python/frame_chain.hpp"
+#include "system/mappings.hpp"
 
 namespace lotus {
 namespace {
@@ -53,11 +50,9 @@ PythonFrames frames_of_version(const py::ThreadState* state) {
   return frames;
 }
 
-struct OwnMemory {
+struct SafeMemory {
   bool read(std::uint64_t address, void* to, std::size_t bytes) {
-    const iovec target{to, bytes};
-    const iovec source{reinterpret_cast<void*>(address), bytes};
-    return syscall(SYS_process_vm_readv, getpid(), &target, 1, &source, 1, 0) == static_cast<long>(bytes);
+    return read_own_memory(address, to, bytes) == bytes;
   }
 };
 
@@ -68,7 +63,7 @@ bool is_text(const char* read, std::string_view told) {
 // Whether the reader finds what the interpreter says of the innermost frame.
 [[gnu::noinline]] bool reads_right(const PythonFrames& frames, const py::ThreadState* state,
                                    py::Object* frame, py::Object* code) {
-  OwnMemory memory;
+  SafeMemory memory;
   PythonFrameWalk walk(frames, memory);
   NamedPythonFrame found;
   if (!walk.begin(reinterpret_cast<std::uint64_t>(state)) || !walk.next(found)) return false;

@@ -63,12 +63,16 @@ bool Mappings::next(Mapping& mapping) {
   }
 }
 
-std::size_t OwnMemory::read(std::uint64_t address, void* to, std::size_t bytes) const {
-  if (file_) return file_.read_at(address, to, bytes);
-  const iovec target{to, bytes};  // a process that changed its user may not open it
+std::size_t read_own_memory(std::uint64_t address, void* to, std::size_t bytes) {
+  const iovec target{to, bytes};
   const iovec source{reinterpret_cast<void*>(address), bytes};
   const long got = syscall(SYS_process_vm_readv, getpid(), &target, 1, &source, 1, 0);
   return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+std::size_t OwnMemory::read(std::uint64_t address, void* to, std::size_t bytes) const {
+  // A process that changed its user may not open it.
+  return file_ ? file_.read_at(address, to, bytes) : read_own_memory(address, to, bytes);
 }
 
 std::uint64_t mapped_code_kib() {

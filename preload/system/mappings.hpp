@@ -34,7 +34,11 @@ class Mappings {
   char text_[kBytes];
 };
 
-// Reads memory of this process that another thread may unmap meanwhile.
+// Copies memory of this process that may not be there; returns how many bytes could be read. By a system
+// call, and without a file descriptor: the program may have none left.
+std::size_t read_own_memory(std::uint64_t address, void* to, std::size_t bytes);
+
+// The same for many reads: faster, where the file may be opened.
 class OwnMemory {
  public:
   // Copies up to `bytes`; returns how many could be read.

@@ -320,12 +320,12 @@ TEST_CASE("frames inside of frames: a copy is about as large as the trace") {
 TEST_CASE("a step with one operator of countless operands, and more memory than there is") {
   MadeTrace step;
   frame_of(step, head_of(FrameType::chunk, 1), 20 * kMany, [](Bytes& body, std::uint64_t i) {
-    if (i == 0) add<Kind::step>(body, 1, ~0ull, ~0ull, ~0ull);
+    if (i == 0) add<Kind::step>(body, 1, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull);
     add<Kind::operand>(body, i % 7, i, ~0ull, i, ~0ull);
     add<Kind::allocated>(body, i, ~0ull - i, ~0ull);
     if (i % 3 == 0) add<Kind::released>(body, i / 2, ~0ull);
     if (i == 10 * kMany) add<Kind::torch_op>(body, 1, ~0ull, ~0ull, 9, ~0ull);
-    if (i == 19 * kMany) add<Kind::step_end>(body, 1, ~0ull, 0, 0, 0);
+    if (i == 19 * kMany) add<Kind::step_end>(body, 1, ~0ull, 0, 0, 0, ~0ull, ~0ull, ~0ull, ~0ull);
   });
   survives("step", step.bytes);
 }

@@ -30,6 +30,16 @@ void define_all(MadeTrace& made) {
 
 std::uint64_t ticks_of(double ms) { return at(ms) - at(0); }
 
+constexpr std::uint64_t kNothing = 0;
+
+void record_step(ThreadWriter& thread, std::uint64_t ticks, std::uint64_t number, std::uint64_t live) {
+  thread.record<Kind::step>(ticks, number, live, kNothing, kNothing, kNothing, kNothing, kNothing, kNothing);
+}
+void record_step_end(ThreadWriter& thread, std::uint64_t ticks, std::uint64_t number, std::uint64_t live) {
+  thread.record<Kind::step_end>(ticks, number, live, kNothing, kNothing, kNothing, kNothing, kNothing,
+                                kNothing, kNothing);
+}
+
 // A step of 10 ms. Parameters at 1000 (100 bytes) and memory that nothing uses (50 bytes) are there before.
 //  1 ms: linear reads parameters and makes 2000 (40 bytes), with a workspace of 8 bytes at 9000
 //  4 ms: mm reads 2000, makes the gradient 3000 (100 bytes)
@@ -37,7 +47,7 @@ std::uint64_t ticks_of(double ms) { return at(ms) - at(0); }
 //  8 ms: add_ changes the parameters by the gradient; then the gradient is released
 void step(ThreadWriter& thread, std::uint64_t number, double from, bool keeps, bool known = true) {
   const std::uint64_t live = known ? 150 + (keeps ? 16 * number : 0) : ~std::uint64_t{0};
-  thread.record<Kind::step>(at(from), number, live, std::uint64_t{0}, std::uint64_t{0});
+  record_step(thread, at(from), number, live);
   const auto operand = [&](double ms, std::uint64_t use, std::uint64_t data, std::uint64_t bytes) {
     thread.record<Kind::operand>(at(from + ms), use, data, bytes, std::uint64_t{0}, std::uint64_t{0});
   };
@@ -62,8 +72,7 @@ void step(ThreadWriter& thread, std::uint64_t number, double from, bool keeps, b
   operand(8.5, 1, 1000, 100);
   torch_op(8.5, kUpdate, 0.5, kOptimizer);
   thread.record<Kind::released>(at(from + 9), std::uint64_t{3000}, std::uint64_t{100});
-  thread.record<Kind::step_end>(at(from + 10), number, live + (keeps ? 16 : 0), std::uint64_t{0},
-                                std::uint64_t{0}, std::uint64_t{0});
+  record_step_end(thread, at(from + 10), number, live + (keeps ? 16 : 0));
 }
 
 struct Told {
@@ -171,10 +180,9 @@ TEST_CASE("memory: a step that was cut off is told as such, one without operator
   MadeTrace made;
   define_all(made);
   ThreadWriter thread(made, 1, 1);
-  thread.record<Kind::step>(at(5), std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0});
-  thread.record<Kind::step_end>(at(9), std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0},
-                                std::uint64_t{0});
-  thread.record<Kind::step>(at(10), std::uint64_t{1}, std::uint64_t{10}, std::uint64_t{0}, std::uint64_t{0});
+  record_step(thread, at(5), 0, 0);
+  record_step_end(thread, at(9), 0, 0);
+  record_step(thread, at(10), 1, 10);
   thread.record<Kind::allocated>(at(11), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{1});
   thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0});
   thread.flush();
@@ -188,13 +196,12 @@ TEST_CASE("memory: a step in which records are lost is not whole") {
   MadeTrace made;
   define_all(made);
   ThreadWriter thread(made, 1, 1);
-  thread.record<Kind::step>(at(10), std::uint64_t{1}, std::uint64_t{10}, std::uint64_t{0}, std::uint64_t{0});
+  record_step(thread, at(10), 1, 10);
   thread.flush();
   thread.record<Kind::allocated>(at(11), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{1});
   thread.drop();
   thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0});
-  thread.record<Kind::step_end>(at(13), std::uint64_t{1}, std::uint64_t{10}, std::uint64_t{0},
-                                std::uint64_t{0}, std::uint64_t{0});
+  record_step_end(thread, at(13), 1, 10);
   thread.flush();
   Told told(made);
   REQUIRE(told.steps.size() == 1);
@@ -221,13 +228,12 @@ namespace {
 void plain_step(ThreadWriter& thread, std::uint64_t number, std::uint64_t live, std::uint64_t address,
                 std::uint64_t bytes, std::uint64_t old) {
   const double from = 10 + 10 * static_cast<double>(number);
-  thread.record<Kind::step>(at(from), number, live, std::uint64_t{0}, std::uint64_t{0});
+  record_step(thread, at(from), number, live);
   if (bytes > 0) thread.record<Kind::allocated>(at(from + 1), address, bytes, std::uint64_t{1});
   thread.record<Kind::torch_op>(at(from + 3), kLinear, std::uint64_t{1}, ticks_of(1), kForward,
                                 std::uint64_t{0});
   if (old > 0) thread.record<Kind::released>(at(from + 4), old, bytes);
-  thread.record<Kind::step_end>(at(from + 9), number, live + (old > 0 ? 0 : bytes), std::uint64_t{0},
-                                std::uint64_t{0}, std::uint64_t{0});
+  record_step_end(thread, at(from + 9), number, live + (old > 0 ? 0 : bytes));
 }
 
 constexpr std::uint64_t kMiB = 1 << 20;

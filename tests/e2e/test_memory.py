@@ -144,3 +144,9 @@ def test_folded_stacks_sum_to_what_is_alive(tracer):
     lines = memory(trace, "--folded").splitlines()
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == sum(group["bytes"] for group in told["alive_at_peak"])
     assert any("forward (" in line and "aten::" in line for line in lines)
+
+
+def test_step_that_is_not_there(tracer):
+    _, trace, _ = traced(tracer, "mlp", "SGD", LOTUS_STEPS="all")
+    outcome = harness.run([harness.ANALYZE, "memory", "--step", "77", trace.path])
+    assert outcome.code == 2 and b"--step 77: no such step; there are 0 to " in outcome.stderr

@@ -149,6 +149,7 @@ MemoryAnswer answer_of(const std::vector<RecordedStep>& steps, std::optional<std
   answer.step = choose(steps, number);
   if (answer.step == nullptr && !steps.empty()) {
     std::vector<std::uint64_t> numbers;
+    numbers.reserve(steps.size());
     for (const RecordedStep& step : steps) numbers.push_back(step.step.number);
     throw WrongUsage(no_such_step(*number, std::move(numbers)));
   }

@@ -55,9 +55,10 @@ struct LivePoint {
 // What recording an operator with its storages takes, in ns; see bench/steps.
 inline constexpr double kRecordedOperatorNs = 2000;
 
-// Of a step that followed LOTUS_TRY's memory-plan: what the plan predicts, and what was copied for it. Seconds, bytes.
+// Of a step that followed LOTUS_TRY's memory-plan: what the plan predicts, and what was copied for it.
+// Seconds, bytes.
 struct Followed {
-  bool plan = false;  // false: it followed none
+  bool plan = false;                             // false: it followed none
   std::uint64_t plan_moves = 0, plan_freed = 0;  // freed: by how much the peak is less
   double plan_moving_s = 0;
   std::uint64_t moves = 0, moved_bytes = 0, late = 0;  // late: moves that took longer than the plan has it

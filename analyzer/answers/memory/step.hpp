@@ -64,8 +64,8 @@ inline const Operand& operand_of(const Operator& op, std::size_t storage) {
 // Whether a storage is there from before the step until after it: a parameter, a state of the optimizer.
 constexpr bool persistent(const Storage& storage) { return storage.older && storage.survives; }
 
-// The least fast memory with which each operator finds all that it uses there, its workspace included, in whole
-// pages; and the operator that needs it. nullopt: the step has no operators.
+// The least fast memory with which each operator finds all that it uses there, its workspace included, in
+// whole pages; and the operator that needs it. nullopt: the step has no operators.
 struct Floor {
   std::uint64_t bytes = 0;
   std::optional<std::size_t> op;

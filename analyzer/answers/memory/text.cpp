@@ -109,7 +109,8 @@ std::string floor_text(const MemoryAnswer& answer) {
 }
 
 constexpr const char* kNoStep =
-    "No step of training is recorded with its operators: record with LOTUS_STEPS=auto (the default) or all, see "
+    "No step of training is recorded with its operators: record with LOTUS_STEPS=auto (the default) or all, "
+    "see "
     "docs/memory.md.\n";
 
 }  // namespace

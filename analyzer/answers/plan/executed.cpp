@@ -21,13 +21,10 @@ using memory::RecordedStep;
 constexpr std::uint64_t kFirstCompared = 3;  // before it, memory and caches are not settled
 constexpr std::size_t kLeastSteps = 3;       // of each kind
 
-// The value of which `share` of the values are less.
-double quantile(std::vector<double> values, double share) {
+double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const double at = share * static_cast<double>(values.size() - 1);
-  const auto low = static_cast<std::size_t>(at);
-  const std::size_t high = std::min(low + 1, values.size() - 1);
-  return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 template <class Get>
@@ -35,7 +32,7 @@ double median(const std::vector<const RecordedStep*>& steps, Get get) {
   std::vector<double> values;
   values.reserve(steps.size());
   for (const RecordedStep* step : steps) values.push_back(static_cast<double>(get(*step)));
-  return quantile(std::move(values), 0.5);
+  return median_of(std::move(values));
 }
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
@@ -47,19 +44,23 @@ struct Steps {
 Executed made(const Steps& steps, const std::string& trace) {
   const auto seconds = [](const RecordedStep& step) { return step.seconds; };
   const auto peak = [](const RecordedStep& step) { return step.peak_bytes; };
-  std::vector<double> actual;
-  for (const RecordedStep* step : steps.planned) actual.push_back(step->seconds);
+  const auto least = [](const std::vector<const RecordedStep*>& of) {
+    return (*std::min_element(
+                of.begin(), of.end(),
+                [](const RecordedStep* a, const RecordedStep* b) { return a->seconds < b->seconds; }))
+        ->seconds;
+  };
   const memory::Followed& plan = steps.planned.front()->followed;
   Executed executed;
   executed.trace = trace;
   executed.steps = steps.planned.size();
   executed.beside = steps.between.size();
-  executed.base_s = median(steps.between, seconds);
+  executed.base_s = least(steps.between);
   executed.plan_moving_s = plan.plan_moving_s;
   executed.moving_s = median(steps.planned, [](const RecordedStep& step) { return step.followed.moving_s; });
-  executed.actual_s = quantile(actual, 0.5);
-  executed.low_s = quantile(actual, 0.25);
-  executed.high_s = quantile(actual, 0.75);
+  executed.actual_s = least(steps.planned);
+  executed.base_median_s = median(steps.between, seconds);
+  executed.actual_median_s = median(steps.planned, seconds);
   executed.base_peak = whole(median(steps.between, peak));
   executed.plan_freed = plan.plan_freed;
   executed.actual_peak = whole(median(steps.planned, peak));
@@ -76,12 +77,14 @@ std::string remark_of(const Executed& executed) {
   std::string text;
   if (executed.moves < executed.plan_moves)
     text += fmt::format(
-        "{}: {} of the plan's {} moves were made: autograd does not save the others here, or saves them inside of a "
+        "{}: {} of the plan's {} moves were made: autograd does not save the others here, or saves them "
+        "inside of a "
         "function where they are not recognised; they stayed where they were. ",
         escaped(executed.trace), executed.moves, executed.plan_moves);
   if (4 * executed.late > executed.moves)
     text += fmt::format(
-        "{}: {} of {} moves took longer than the plan has them: this machine cannot copy as fast as the slow memory of "
+        "{}: {} of {} moves took longer than the plan has them: this machine cannot copy as fast as the slow "
+        "memory of "
         "the plan. Plan for a slower one (--read-bandwidth, --write-bandwidth). ",
         escaped(executed.trace), executed.late, executed.moves);
   return text;
@@ -105,14 +108,16 @@ std::vector<Executed> executed_of(const std::vector<RecordedStep>& steps, const 
   if (all.empty())
     throw Unusable(fmt::format(
         "{}: {}; run with LOTUS_TRY=memory-plan=FILE, for {} steps of training or more (docs/memory-plan.md)",
-        escaped(trace), most == 0 ? "no step followed a plan" : fmt::format("only {} steps followed a plan", most),
+        escaped(trace),
+        most == 0 ? "no step followed a plan" : fmt::format("only {} steps followed a plan", most),
         2 * kLeastSteps + kFirstCompared));
   return all;
 }
 
 const char* executed_note() {
-  return "Slow memory is emulated: a copy that takes as long as the plan has it. Predicted: the steps that follow no "
-         "plan, and the plan's moves; medians over steps.";
+  return "Slow memory is emulated: a copy that takes as long as the plan has it. Predicted: the steps that "
+         "follow no "
+         "plan, and the plan's moves. Times: the least of all steps, as AutoTM's.";
 }
 
 std::string executed_text(const std::vector<Executed>& all, const Terminal& terminal) {
@@ -130,21 +135,25 @@ std::string executed_text(const std::vector<Executed>& all, const Terminal& term
   for (const Executed& one : all) {
     errors.push_back(std::abs(one.error_percent()));
     table.add({escaped(one.trace), fmt::format("{} + {}", one.steps, one.beside), time_text(one.base_s),
-               time_text(one.predicted_s()), time_text(one.actual_s), fmt::format("{:+.1f} %", one.error_percent()),
-               bytes_text(one.base_peak), bytes_text(one.predicted_peak()), bytes_text(one.actual_peak),
+               time_text(one.predicted_s()), time_text(one.actual_s),
+               fmt::format("{:+.1f} %", one.error_percent()), bytes_text(one.base_peak),
+               bytes_text(one.predicted_peak()), bytes_text(one.actual_peak),
                fmt::format("{} of {}", one.moves, one.plan_moves)});
   }
   std::string out = table.text(terminal) + "\n";
-  out += wrapped(fmt::format("Error: predicted over real time, less 1; median of its size {:.1f} %.", quantile(errors, 0.5)),
+  out += wrapped(fmt::format("Error: predicted over real time, less 1; median of its size {:.1f} %.",
+                             median_of(errors)),
                  terminal.width) +
          "\n";
   for (const Executed& one : all)
-    if (const std::string remark = remark_of(one); !remark.empty()) out += wrapped(remark, terminal.width) + "\n";
+    if (const std::string remark = remark_of(one); !remark.empty())
+      out += wrapped(remark, terminal.width) + "\n";
   return out + terminal.styled(Style::dim, wrapped(executed_note(), terminal.width)) + "\n";
 }
 
 nlohmann::ordered_json executed_json(const std::vector<Executed>& all) {
-  nlohmann::ordered_json json = {{"schema", 1}, {"note", executed_note()}, {"executed", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = {
+      {"schema", 1}, {"note", executed_note()}, {"executed", nlohmann::ordered_json::array()}};
   for (const Executed& one : all)
     json["executed"].push_back({{"trace", one.trace},
                                 {"steps", one.steps},
@@ -152,8 +161,8 @@ nlohmann::ordered_json executed_json(const std::vector<Executed>& all) {
                                 {"base_runtime_s", one.base_s},
                                 {"predicted_runtime_s", one.predicted_s()},
                                 {"actual_runtime_s", one.actual_s},
-                                {"actual_p25_s", one.low_s},
-                                {"actual_p75_s", one.high_s},
+                                {"base_median_s", one.base_median_s},
+                                {"actual_median_s", one.actual_median_s},
                                 {"error_percent", one.error_percent()},
                                 {"predicted_move_time_s", one.plan_moving_s},
                                 {"move_time_s", one.moving_s},

@@ -1,8 +1,9 @@
-// Plans that a program carried out (LOTUS_TRY=memory-plan=FILE), beside what was predicted: AutoTM's figure 11.
+// Plans that a program carried out (LOTUS_TRY=memory-plan=FILE), beside what was predicted: AutoTM's
+// figure 11.
 //
-// Every second step follows the plan; those between are as the program has them. So a machine that is slower in this
-// run than in the one that was planned for does not count as an error: what is predicted is the time of the steps
-// between and the plan's moves; and their peak, less what the plan frees.
+// Every second step follows the plan; those between are as the program has them. So a machine that is slower
+// in this run than in the one that was planned for does not count as an error: what is predicted is the time
+// of the steps between and the plan's moves; and their peak, less what the plan frees.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +17,15 @@
 
 namespace lotus::analyzer::memory_plan {
 
-// Medians over steps. Seconds, bytes.
+// Seconds, bytes. Times are the least of all steps, as AutoTM's: what else ran on the machine is no error of
+// the plan. All else: medians.
 struct Executed {
   std::string trace;                  // its file
   std::size_t steps = 0, beside = 0;  // that followed the plan, and those between
   double base_s = 0;                  // of the steps between
   double plan_moving_s = 0, moving_s = 0;
-  double actual_s = 0, low_s = 0, high_s = 0;  // low, high: a quarter of the steps is below, and above
+  double actual_s = 0;
+  double base_median_s = 0, actual_median_s = 0;
   std::uint64_t base_peak = 0, plan_freed = 0, actual_peak = 0;  // plan_freed: by how much the peak is less
   std::uint64_t plan_moves = 0, moves = 0, late = 0, moved_bytes = 0;
 

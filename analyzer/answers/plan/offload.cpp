@@ -69,7 +69,8 @@ std::vector<SavedUse> saved_uses(const Step& step, std::size_t index, std::size_
 
 OffloadProblem offload_problem(const Step& step, const Problem& whole) {
   OffloadProblem offload;
-  offload.problem = {.base_seconds = whole.base_seconds, .moments = whole.moments, .taken = whole.needed(), .items = {}};
+  offload.problem = {
+      .base_seconds = whole.base_seconds, .moments = whole.moments, .taken = whole.needed(), .items = {}};
   for (std::size_t i = 0; i < whole.items.size(); ++i) {
     const Item& item = whole.items[i];
     if (!may_leave(step, step.storages[item.storage])) continue;
@@ -85,8 +86,12 @@ OffloadProblem offload_problem(const Step& step, const Problem& whole) {
                        .use = true,
                        .slow_seconds = item.in_seconds + item.out_seconds};
     for (std::size_t k = away.first; k <= away.last; ++k) offload.problem.taken[k] -= item.pages;
-    offload.problem.items.push_back(
-        {.storage = item.storage, .pages = item.pages, .in_seconds = 0, .out_seconds = 0, .cyclic = false, .segments = {away}});
+    offload.problem.items.push_back({.storage = item.storage,
+                                     .pages = item.pages,
+                                     .in_seconds = 0,
+                                     .out_seconds = 0,
+                                     .cyclic = false,
+                                     .segments = {away}});
     offload.storages.push_back(
         {item.storage, i, static_cast<std::size_t>(segment - item.segments.begin()), std::move(uses)});
   }

@@ -209,13 +209,12 @@ namespace {
 Floor most_taken(const Problem& problem, std::size_t operators) {
   const auto most = std::max_element(problem.taken.begin(), problem.taken.end());
   const auto moment = static_cast<std::size_t>(most - problem.taken.begin());
-  return {static_cast<std::uint64_t>(*most) * kPage, moment < operators ? std::optional(moment) : std::nullopt};
+  return {static_cast<std::uint64_t>(*most) * kPage,
+          moment < operators ? std::optional(moment) : std::nullopt};
 }
 }  // namespace
 
-Floor least_of(const Planned& planned) {
-  return most_taken(planned.problem, planned.step.operators.size());
-}
+Floor least_of(const Planned& planned) { return most_taken(planned.problem, planned.step.operators.size()); }
 
 Floor least_of_offload(const Planned& planned) {
   return most_taken(planned.offload.problem, planned.step.operators.size());

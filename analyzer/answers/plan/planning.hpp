@@ -78,9 +78,9 @@ Floor least_of(const Planned& planned);
 // The same for a plan of the mode offload: what stays in fast memory whatever is moved.
 Floor least_of_offload(const Planned& planned);
 
-// Adds the runs. Each limit must be at least least_of(), or least_of_offload(). A plan is never worse than that of a smaller limit,
-// a synchronous one never worse than the static one, that one never worse than numa. Throws WrongUsage where
-// the chosen solver is not installed.
+// Adds the runs. Each limit must be at least least_of(), or least_of_offload(). A plan is never worse than
+// that of a smaller limit, a synchronous one never worse than the static one, that one never worse than numa.
+// Throws WrongUsage where the chosen solver is not installed.
 void plan_for(Planned& planned, const Request& request);
 
 }  // namespace lotus::analyzer::memory_plan

@@ -158,8 +158,9 @@ std::string draw_plan_figures(const Answer& answer, const std::string& directory
 
 std::string draw_executed_figure(const std::vector<memory_plan::Executed>& all, const std::string& directory,
                                  bool replace) {
-  return draw({{"plan11", "error", "Error of predicted times of plans that were carried out", executed_figure(all)}},
-              directory, replace);
+  return draw(
+      {{"plan11", "error", "Error of predicted times of plans that were carried out", executed_figure(all)}},
+      directory, replace);
 }
 
 }  // namespace lotus::analyzer
