@@ -219,7 +219,20 @@ def test_keys_of_memory_plan(tmp_path):
     steps.write_text(json.dumps(chain(6)))
     plan = asked(["memory-plan", "--json", "--steps", steps, "--fast", "2:1,1:1"])
     assert any(row["moves"] for row in plan["plan"])
-    compare([plan], ["memory-plan"])
+    compare([plan], ["memory-plan"], perhaps=[".plan[].saved[]"])
+
+
+def test_keys_of_executed_plans(tmp_path, tracer):
+    _, trace = tracer.trace(harness.program("planned_steps", "mlp"), LOTUS_STEPS="all")
+    plan = asked(["memory-plan", "--json", "--mode", "offload", "--fast", "0:1", trace.path])
+    assert plan["plan"] == []
+    floor = plan["offload_floor_bytes"]
+    plan = asked(["memory-plan", "--json", "--mode", "offload", "--fast", str(floor), trace.path])
+    saved = [key for row in plan["plan"] for use in row["saved"] for key in use]
+    assert set(saved) == {"operator", "argument"}
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    _, tried = tracer.trace(harness.program("planned_steps", "mlp"), LOTUS_TRY=f"memory-plan={tmp_path}/plan.json")
+    compare([asked(["memory-plan", "--json", "--executed", tried.path])], ["executed plans"])
 
 
 def test_keys_of_batches(traces):
