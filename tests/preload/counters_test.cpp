@@ -31,6 +31,7 @@ struct Played {
   std::vector<int> in_group;                        // by group
   std::vector<std::vector<std::uint64_t>> answers;  // by group: count, enabled, running, values
   std::vector<CounterSource> first;                 // by group
+  std::vector<std::uint64_t> by_read;               // added to a group's first value, one after the other
   const ThreadEvents* events = nullptr;
 } played;
 
@@ -71,6 +72,10 @@ long play_read(int descriptor, void* to, std::size_t bytes) {
     const std::size_t size = answer.size() * sizeof answer[0];
     REQUIRE(size <= bytes);
     std::memcpy(to, answer.data(), size);
+    if (!played.by_read.empty()) {
+      static_cast<std::uint64_t*>(to)[3] += played.by_read.front();
+      played.by_read.erase(played.by_read.begin());
+    }
     return static_cast<long>(size);
   }
   return -1;
@@ -169,6 +174,15 @@ TEST_CASE("counters: what reading counts itself is none of the program's; a coun
   CHECK(counted(playing.events, 0, from, to) == 70);
   to.values[0] = 20;
   CHECK(counted(playing.events, 0, from, to) == 0);
+}
+
+TEST_CASE("counters: what comes between while reading is measured is not taken for its own") {
+  Playing playing(8);
+  want_counters("instructions");
+  played.answers = {{1, 900, 900, 0}};
+  played.by_read = {0, 900, 1000, 1040, 2000, 7000, 7100, 7140, 8000, 8090};
+  playing.read();
+  CHECK(playing.events.own[0] == 40);
 }
 
 TEST_CASE("counters: an answer of another size gives the group up, the others go on") {
