@@ -2,8 +2,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "answers/counters/collector.hpp"
 #include "answers/stacks/comparison.hpp"
 #include "commands/command.hpp"
+#include "reading/model/fan.hpp"
 #include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
@@ -18,14 +20,19 @@ struct DiffOptions {
 
 struct Compared {
   Costs costs;
+  CounterFindings counters;
   bool complete = false;
 };
 
 Compared compared(const std::string& path, FrameTable& frames) {
   Trace trace(path);
   CostReader reader(trace, frames);
-  read_trace(trace, reader);
-  Compared run{reader.take(), !trace.truncated()};
+  CounterFindings counters;
+  CounterCollector counting(trace, counters);
+  Fan both({&reader, &counting});
+  read_trace(trace, both);
+  counting.end();
+  Compared run{reader.take(), std::move(counters), !trace.truncated()};
   if (run.costs.ops.empty() && run.costs.loop.batch.count() == 0)
     throw Unusable(path + ": holds no operation and no batch: there is nothing to compare");
   return run;
@@ -43,7 +50,8 @@ void show_diff(const DiffOptions& options) {
   const bool complete = before.complete && after.complete;
   if (!complete)
     for (Compared* run : {&before, &after}) drop_functions(*run);
-  Comparison comparison = compare(before.costs, after.costs, frames);
+  Comparison comparison =
+      compare(before.costs, after.costs, frames, compare_counters(before.counters, after.counters));
   comparison.before = options.before;
   comparison.after = options.after;
   if (!complete) comparison.unfinished = before.complete ? options.after : options.before;

@@ -264,7 +264,7 @@ TEST_CASE("nothing becomes cheaper by more than all of it") {
   const Costs a = before.costs(frames);
   const Comparison comparison = compare(a, after.costs(frames), frames);
   REQUIRE(comparison.ops.size() == 1);
-  const CostChange& wall = comparison.ops.front().wall;
+  const Difference& wall = comparison.ops.front().wall;
   CHECK(wall.low == -wall.before.mean);  // clamped: the error exceeds the mean
   CHECK_FALSE(wall.certain);
 }

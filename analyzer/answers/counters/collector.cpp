@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <lotus/counters.hpp>
+#include <numeric>
 
 namespace lotus::analyzer {
 
@@ -11,6 +14,43 @@ std::optional<SampledTotal> CountedCalls::total(const std::string& counter) cons
   const auto found = counters.find(counter);
   return found == counters.end() ? std::nullopt
                                  : total_of(by_duration, found->second.measured, found->second.first);
+}
+
+std::optional<Estimate> CountedCalls::per_call(const std::string& counter) const {
+  const auto found = counters.find(counter);
+  if (found == counters.end()) return std::nullopt;
+  const auto all = total_of(by_duration, found->second.measured);
+  if (!all) return std::nullopt;
+  const auto calls_of_total =
+      static_cast<double>(std::accumulate(by_duration.begin(), by_duration.end(), std::uint64_t{0}));
+  Estimate estimate = found->second.blocks.estimate();
+  const double of_measured = estimate.mean;
+  estimate.mean = all->value / calls_of_total;
+  // Measured calls are the longer ones: how much batches differ is taken to be the same share of all calls.
+  if (of_measured > 0) estimate.error *= estimate.mean / of_measured;
+  const double seen = std::max(1.0, of_measured * static_cast<double>(all->measured));
+  const double seldom = std::sqrt(seen) / static_cast<double>(all->measured);
+  const double sampled =
+      all->interval ? (all->interval->high - all->interval->low) / 2 /
+                          errors_for(1 - kMissed, std::numeric_limits<double>::infinity()) / calls_of_total
+                    : std::numeric_limits<double>::infinity();
+  estimate.error = std::max({estimate.error, seldom, sampled});
+  return estimate;
+}
+
+void CountedCalls::add(const CountedCalls& other) {
+  calls += other.calls;
+  wall_ns += other.wall_ns;
+  for (std::size_t i = 0; i < by_duration.size(); ++i) by_duration[i] += other.by_duration[i];
+  for (const auto& [name, totals] : other.counters) counters[name].add(totals);
+}
+
+void CounterTotals::add(const CounterTotals& other) {
+  for (std::size_t i = 0; i < measured.size(); ++i) measured[i].add(other.measured[i]);
+  first.add(other.first);
+  blocks.add(other.blocks);
+  enabled_ns += other.enabled_ns;
+  on_ns += other.on_ns;
 }
 
 namespace {
@@ -54,9 +94,24 @@ void CounterCollector::on_span(const Span& span) {
   if (!fetched && !span.is_op()) return;
   // It imports, compiles and fills caches, and is always measured.
   const bool first = called_.insert({span.stream.process, span.data.op}).second;
-  if (fetched) return add(span, findings_.fetches, counts, first);
+  if (fetched) {
+    add(span, findings_.fetches, counts, first);
+    return close_blocks(span.stream);
+  }
   const Op& op = *span.data.op;
   add(span, findings_.ops[{op.role, op.name, op.qualified}], counts, first);
+}
+
+// Operations of a batch lie before the end of its fetch.
+void CounterCollector::close_blocks(const Stream& stream) {
+  const auto open = open_.find(&stream);
+  if (open == open_.end()) return;
+  for (const auto& [totals, block] : open->second) totals->blocks.add(block.calls, block.sum);
+  open_.erase(open);
+}
+
+void CounterCollector::end() {
+  while (!open_.empty()) close_blocks(*open_.begin()->first);
 }
 
 void CounterCollector::add(const Span& span, CountedCalls& to, const std::vector<Count>& counts, bool first) {
@@ -80,7 +135,12 @@ void CounterCollector::add(const Span& span, CountedCalls& to, const std::vector
     totals.on_ns += always ? wall : running;
     if (!is_on(count)) continue;  // it was another group's turn
     MeasuredCalls& calls = apart ? totals.first : totals.measured[place];
-    calls.add(static_cast<double>(count.value) * (always ? 1 : enabled / running));
+    const double value = static_cast<double>(count.value) * (always ? 1 : enabled / running);
+    calls.add(value);
+    if (apart) continue;
+    Block& block = open_[&span.stream][&totals];
+    block.calls += 1;
+    block.sum += value;
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "answers/stacks/profile.hpp"
+#include "answers/stats/block_mean.hpp"
 #include "answers/stats/sampled_total.hpp"
 
 namespace lotus::analyzer {
@@ -18,8 +19,10 @@ namespace lotus::analyzer {
 struct CounterTotals {
   MeasuredByDuration measured{};
   MeasuredCalls first;               // of processes
+  BlockMean blocks;                  // measured calls but those, a block for each batch
   double enabled_ns = 0, on_ns = 0;  // how long measured calls ran, and the counter with them
 
+  void add(const CounterTotals& other);
   double on_percent() const { return enabled_ns > 0 ? 100 * on_ns / enabled_ns : 100; }
 };
 
@@ -31,6 +34,13 @@ struct CountedCalls {
 
   // None: no call was measured with this counter.
   std::optional<SampledTotal> total(const std::string& counter) const;
+
+  // What a call counts, the first one of each process left out. Where total() tells of the calls of this run,
+  // this is for the comparison with another one: its error holds also how much batches differ, and is not
+  // less than that of a Poisson count. None: no such call was measured.
+  std::optional<Estimate> per_call(const std::string& counter) const;
+
+  void add(const CountedCalls& other);
 };
 
 // How a counter was counted in all processes that wanted it.

@@ -1,9 +1,8 @@
 #include "answers/stacks/comparison.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
+#include <utility>
 
 #include "answers/stats/interval.hpp"
 
@@ -50,8 +49,8 @@ OpComparison change_of(const std::string& name, const OpCost& before, const OpCo
   op.calls_after = after.wall.calls();
   op.wall = {before.wall.estimate(), after.wall.estimate()};
   op.by_clock = before.clock.calls() > 0 && after.clock.calls() > 0;
-  op.cpu = op.by_clock ? CostChange{before.clock.estimate(), after.clock.estimate()}
-                       : CostChange{before.cpu_per_call(before.cpu), after.cpu_per_call(after.cpu)};
+  op.cpu = op.by_clock ? Difference{before.clock.estimate(), after.clock.estimate()}
+                       : Difference{before.cpu_per_call(before.cpu), after.cpu_per_call(after.cpu)};
   if (!op.in_both()) return op;
   const auto libraries = unnamed_libraries(before, after, frames);
   unnamed.insert(libraries.begin(), libraries.end());
@@ -59,36 +58,14 @@ OpComparison change_of(const std::string& name, const OpCost& before, const OpCo
   return op;
 }
 
-// Degrees of freedom of the error of a difference (Welch and Satterthwaite). Infinite if the errors are known
-// exactly, or not at all.
-double freedom_of(const Estimate& a, const Estimate& b) {
-  const auto part = [](const Estimate& e) { return std::pow(e.error, 4) / e.freedom; };
-  const double parts = part(a) + part(b);
-  const double whole = std::pow(a.error * a.error + b.error * b.error, 2);
-  return parts > 0 && std::isfinite(whole) ? whole / parts : std::numeric_limits<double>::infinity();
-}
-
-void judge(CostChange& change, double probability) {
-  const double difference = change.after.mean - change.before.mean;
-  const double errors = errors_for(probability, freedom_of(change.before, change.after));
-  const double reach = errors * std::hypot(change.before.error, change.after.error);
-  change.low = difference - reach;
-  // A cost cannot fall below 0.
-  if (std::isfinite(change.low)) change.low = std::max(change.low, -change.before.mean);
-  change.high = difference + reach;
-  change.certain = change.low > 0 || change.high < 0;
-}
-
 // As Catalog::op() calls operations whose definition is lost.
 bool is_lost(const std::string& name) {
   return name.ends_with("(its name is lost)") || name.ends_with("(their names are lost)");
 }
 
-double size_of(const CostChange& change) { return std::abs(change.after.mean - change.before.mean); }
-
 LoopComparison change_of(const LoopCost& before, const LoopCost& after) {
   const auto change = [](const RowMean& a, const RowMean& b) {
-    return CostChange{a.estimate(), b.estimate()};
+    return Difference{a.estimate(), b.estimate()};
   };
   return {before,
           after,
@@ -103,26 +80,30 @@ void judge(Comparison& comparison) {
   if (loop.in_both()) comparison.quantities += 4;
   for (const auto& op : comparison.ops)
     if (op.in_both()) comparison.quantities += 2 + op.functions.size();
+  comparison.quantities += comparison.counters.changes.size();
   const double each = 1 - kMissed / static_cast<double>(std::max<std::uint64_t>(1, comparison.quantities));
   if (loop.in_both())
-    for (CostChange* change : {&loop.batch, &loop.wait, &loop.step, &loop.fetch}) judge(*change, each);
+    for (Difference* change : {&loop.batch, &loop.wait, &loop.step, &loop.fetch}) judge(*change, each);
   for (auto& op : comparison.ops) {
     if (!op.in_both()) continue;
     judge(op.wall, each);
     judge(op.cpu, each);
     for (auto& function : op.functions) judge(function.cpu, each);
     std::stable_sort(op.functions.begin(), op.functions.end(),
-                     [](const auto& a, const auto& b) { return size_of(a.cpu) > size_of(b.cpu); });
+                     [](const auto& a, const auto& b) { return a.cpu.size() > b.cpu.size(); });
   }
+  for (auto& counter : comparison.counters.changes) judge(counter.per_call, each);
   std::stable_sort(
       comparison.ops.begin(), comparison.ops.end(),
-      [](const OpComparison& a, const OpComparison& b) { return size_of(a.wall) > size_of(b.wall); });
+      [](const OpComparison& a, const OpComparison& b) { return a.wall.size() > b.wall.size(); });
 }
 
 }  // namespace
 
-Comparison compare(const Costs& before, const Costs& after, const FrameTable& frames) {
+Comparison compare(const Costs& before, const Costs& after, const FrameTable& frames,
+                   CounterComparison counters) {
   Comparison comparison;
+  comparison.counters = std::move(counters);
   std::set<std::string> names;
   bool sampled[2] = {};
   for (const bool second : {false, true})

@@ -6,27 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "answers/counters/comparison.hpp"
 #include "answers/stacks/costs.hpp"
+#include "answers/stats/difference.hpp"
 #include "text/terminal.hpp"
 
 namespace lotus::analyzer {
 
-// One quantity of both runs, in ns a call.
-struct CostChange {
-  Estimate before, after;
-  double low = 0, high = 0;  // interval of after − before
-  bool certain = false;      // the interval does not hold 0
-};
-
 struct FunctionComparison {
   NamedFrame frame;
-  CostChange cpu;
+  Difference cpu;
 };
 
 struct OpComparison {
   std::string name;
   std::uint64_t calls_before = 0, calls_after = 0;  // 0: the run does not have it
-  CostChange wall, cpu;
+  Difference wall, cpu;
   bool by_clock =
       false;  // cpu is that of the threads' clock, nested operations included; else by samples, without
   std::vector<FunctionComparison> functions;  // greatest change first
@@ -41,7 +36,7 @@ struct OpComparison {
 // A batch of training.
 struct LoopComparison {
   LoopCost before, after;
-  CostChange batch, wait, step, fetch;
+  Difference batch, wait, step, fetch;
   bool in_both() const { return before.batch.count() > 0 && after.batch.count() > 0; }
 };
 
@@ -55,12 +50,15 @@ struct Comparison {
   // Not compared, since one of the runs lacks names: libraries' functions, and operations.
   std::set<std::string> unnamed_libraries;
   std::uint64_t unnamed_ops = 0;
+  CounterComparison counters;
 };
 
 // All intervals together hold the true values with 95 % probability (Bonferroni), as far as samples show
 // them. Differences between runs that no sample shows, as the machine's temperature or other programs, are
 // not included.
-Comparison compare(const Costs& before, const Costs& after, const FrameTable& frames);
+// `counters`: not judged yet.
+Comparison compare(const Costs& before, const Costs& after, const FrameTable& frames,
+                   CounterComparison counters = {});
 
 nlohmann::ordered_json comparison_json(const Comparison& comparison);
 std::string comparison_text(const Comparison& comparison, const Terminal& terminal);

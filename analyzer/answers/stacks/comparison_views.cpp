@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "answers/counters/comparison_views.hpp"
 #include "answers/stacks/comparison.hpp"
 #include "text/escape.hpp"
 #include "text/function_name.hpp"
@@ -21,7 +22,7 @@ Json estimate_json(const Estimate& e) {
   return {{"mean_ns", number_or_null(e.mean)}, {"error_ns", number_or_null(e.error)}};
 }
 
-Json change_json(const CostChange& change) {
+Json change_json(const Difference& change) {
   return {{"before", estimate_json(change.before)},
           {"after", estimate_json(change.after)},
           {"difference_interval_ns", {number_or_null(change.low), number_or_null(change.high)}},
@@ -31,29 +32,29 @@ Json change_json(const CostChange& change) {
 std::string signed_percent(double percent) { return fmt::format("{:+.1f} %", percent); }
 
 // The change in percent of the value before.
-std::string change_text(const CostChange& change) {
+std::string change_text(const Difference& change) {
   if (change.before.mean <= 0) return "new";
   return signed_percent(100 * (change.after.mean - change.before.mean) / change.before.mean);
 }
 
-std::string interval_text(const CostChange& change) {
+std::string interval_text(const Difference& change) {
   if (change.before.mean <= 0 || !std::isfinite(change.low)) return "-";
   const double whole = change.before.mean / 100;
   return fmt::format("[{:+.1f}, {:+.1f}]", change.low / whole, change.high / whole);
 }
 
-std::string mark(const CostChange& change) {
+std::string mark(const Difference& change) {
   if (!change.certain) return "";
   return change.after.mean > change.before.mean ? "dearer" : "cheaper";
 }
 
-void add_change(Table& table, std::string name, std::string what, const CostChange& change) {
+void add_change(Table& table, std::string name, std::string what, const Difference& change) {
   table.add({std::move(name), std::move(what), human_time(change.before.mean), human_time(change.after.mean),
              change_text(change), interval_text(change), mark(change)});
 }
 
 // CPU time estimated from samples. 0 samples do not prove that the function takes no time.
-void add_sampled_change(Table& table, std::string name, std::string what, const CostChange& change) {
+void add_sampled_change(Table& table, std::string name, std::string what, const Difference& change) {
   if (change.before.mean > 0 && change.after.mean > 0)
     return add_change(table, std::move(name), std::move(what), change);
   const auto time = [](const Estimate& e) { return e.mean > 0 ? human_time(e.mean) : "no sample"; };
@@ -228,6 +229,7 @@ Json comparison_json(const Comparison& c) {
         functions.push_back(std::move(entry));
       }
       row["functions"] = std::move(functions);
+      row["counters"] = counter_changes_json(c.counters, op.name);
     } else {
       row["only"] = {{"mean_ns", op.calls_before > 0 ? op.wall.before.mean : op.wall.after.mean},
                      {"total_s", op.total() / 1e9}};
@@ -241,7 +243,8 @@ Json comparison_json(const Comparison& c) {
           {"training", loop_json(c.loop)},
           {"ops", std::move(ops)},
           {"unnamed_libraries", c.unnamed_libraries},
-          {"unnamed_ops", c.unnamed_ops}};
+          {"unnamed_ops", c.unnamed_ops},
+          {"counters", counter_comparison_json(c.counters)}};
 }
 
 std::string comparison_text(const Comparison& c, const Terminal& terminal) {
@@ -254,7 +257,7 @@ std::string comparison_text(const Comparison& c, const Terminal& terminal) {
       "as chance goes: not a busier or a warmer machine.",
       escaped(c.after), escaped(c.before), c.quantities);
   out += terminal.styled(Style::dim, wrapped(facts, terminal.width)) + "\n\n" + loop_table(c, terminal) +
-         ops_table(c, terminal);
+         ops_table(c, terminal) + counter_changes_text(c.counters, terminal);
   if (!c.unfinished.empty())
     return out + "\n" +
            wrapped(

@@ -2,26 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace lotus::analyzer {
-
-void BlockMean::add(double calls, double ns) {
-  blocks_ += 1;
-  calls_ += calls;
-  ns_ += ns;
-  calls_squared_ += calls * calls;
-  ns_squared_ += ns * ns;
-  product_ += calls * ns;
-}
-
-Estimate BlockMean::estimate() const {
-  if (calls_ <= 0) return {};
-  const double mean = ns_ / calls_;
-  if (blocks_ < 2) return {mean, std::numeric_limits<double>::infinity()};
-  const double squares = ns_squared_ - 2 * mean * product_ + mean * mean * calls_squared_;
-  return {mean, std::sqrt(std::max(0.0, squares) * blocks_ / (blocks_ - 1)) / calls_, blocks_ - 1};
-}
 
 // Samples are independent of each other: their number is Poisson distributed, so its variance is its mean.
 Estimate OpCost::cpu_per_call(const Tally& tally) const {

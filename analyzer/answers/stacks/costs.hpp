@@ -6,24 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "answers/stacks/estimate.hpp"
 #include "answers/stacks/loop_cost.hpp"
 #include "answers/stacks/own_time.hpp"
+#include "answers/stats/block_mean.hpp"
 
 namespace lotus::analyzer {
-
-// The mean over calls that are grouped into blocks, one for each batch. Calls of a batch are not independent,
-// so the error of the mean is computed from the variance between blocks (ratio estimator).
-class BlockMean {
- public:
-  void add(double calls, double ns);
-  std::uint64_t calls() const { return static_cast<std::uint64_t>(calls_); }
-  // Of fewer than two blocks the error is not known: infinite.
-  Estimate estimate() const;
-
- private:
-  double blocks_ = 0, calls_ = 0, ns_ = 0, calls_squared_ = 0, ns_squared_ = 0, product_ = 0;
-};
 
 struct OpCost : OwnTime {
   BlockMean wall;  // time of a call, nested operations included

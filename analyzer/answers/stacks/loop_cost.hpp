@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "answers/stacks/estimate.hpp"
 #include "answers/stats/core_wait.hpp"
+#include "answers/stats/estimate.hpp"
 #include "reading/model/iteration.hpp"
 #include "reading/model/visitor.hpp"
 #include "reading/trace/clock_map.hpp"

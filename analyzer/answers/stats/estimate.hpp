@@ -5,7 +5,7 @@
 
 namespace lotus::analyzer {
 
-// A mean and its standard error, in ns, and with how many degrees of freedom the error was estimated.
+// A mean and its standard error, and with how many degrees of freedom the error was estimated.
 struct Estimate {
   double mean = 0, error = 0;
   double freedom = std::numeric_limits<double>::infinity();
