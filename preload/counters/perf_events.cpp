@@ -1,8 +1,6 @@
 #include "counters/perf_events.hpp"
 
 #include <fcntl.h>
-#include <linux/perf_event.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,32 +16,28 @@ namespace {
 // glibc has it for GNU programs only.
 constexpr int kUsageOfThread = 1;
 
-int open_event(const CounterRow& row, bool user_only, int leader) {
-  perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
-  attributes.type = perf_type(row.source);
-  attributes.config = row.code;
-  attributes.exclude_kernel = user_only;
-  attributes.exclude_hv = 1;
-  attributes.read_format =
-      PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
+constinit StillHere still_here;
+
+// Of the processor's own counters; Intel's metrics are no counters, and stand in no page.
+bool may_have_page(CounterSource source) {
+  return source == CounterSource::hardware || source == CounterSource::cache || source == CounterSource::raw;
 }
 
-long read_event(int descriptor, void* to, std::size_t bytes) {
-  return syscall(SYS_read, descriptor, to, bytes);
+// nullptr, too, where the kernel does not let user space read the counter.
+const EventPage* page_of(const ThreadEvents& events, CounterSource source, int descriptor) {
+  if (events.mapped_by == 0 || !may_have_page(source)) return nullptr;
+  const EventPage* page = perf_kernel.map(descriptor);
+  if (page == nullptr || (page->capabilities & kMayReadCounter) != 0) return page;
+  perf_kernel.unmap(page);
+  return nullptr;
 }
 
-// Nothing but an event has such a number.
-bool number_of(int descriptor, std::uint64_t& number) {
-  return descriptor >= 0 && syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ID, &number) == 0;
+// Whether all its members have pages.
+bool is_in_pages(const ThreadEvents& events, std::uint32_t group) {
+  for (std::size_t i = 0; i < wanted_counters.count; ++i)
+    if (events.group_of[i] == group && events.pages[i] == nullptr) return false;
+  return true;
 }
-
-}  // namespace
-
-constinit PerfKernel perf_kernel{open_event, read_event, number_of};
-
-namespace {
 
 // Above what a program expects its own next descriptor to be, and low enough for a small table.
 int moved_up(int descriptor) {
@@ -64,7 +58,13 @@ bool is_still(int descriptor, std::uint64_t expected) {
 // The group that an event joins if the kernel lets it; kNoGroup: it begins one.
 std::uint32_t group_to_join(const ThreadEvents& events, const CounterRow& row) {
   if (row.source == CounterSource::leading || events.groups == 0) return kNoGroup;
-  if (row.source != CounterSource::led) return events.groups - 1;
+  if (row.source != CounterSource::led) {
+    std::uint32_t group = events.groups - 1;
+    if (row.source == CounterSource::software)
+      return events.apart[group] || !is_in_pages(events, group) ? group : kNoGroup;
+    while (group > 0 && events.apart[group]) --group;
+    return events.apart[group] ? kNoGroup : group;
+  }
   for (std::size_t i = 0; i < wanted_counters.count; ++i)
     if (wanted_counters.of[i].row.source == CounterSource::leading) return events.group_of[i];
   return kNoGroup;
@@ -92,12 +92,14 @@ void add_event(ThreadEvents& events, std::size_t counter) {
     events.leaders[group] = opened;
     events.ids[group] = number;
     events.members[group] = 0;
+    events.apart[group] = wanted.row.source == CounterSource::software && events.groups > 0;
     ++events.groups;
   }
   events.descriptors[counter] = opened;
   events.member_ids[counter] = number;
   events.group_of[counter] = static_cast<std::uint8_t>(group);
   events.place_of[counter] = static_cast<std::uint8_t>(events.members[group]++);
+  events.pages[counter] = page_of(events, wanted.row.source, opened);
 }
 
 // 0, or the errno of an event that is refused.
@@ -130,8 +132,25 @@ bool read_group(ThreadEvents& events, std::uint32_t group, GroupRead& read) {
   return false;
 }
 
+// False: the kernel is to be asked.
+bool read_pages(const ThreadEvents& events, std::uint32_t group, Counts& counts) {
+  if (!still_here.is(events.mapped_by)) return false;
+  std::uint32_t known = 0;
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
+    if (events.group_of[i] != group) continue;
+    PageRead read{};
+    if (events.pages[i] == nullptr || !read_page(*events.pages[i], perf_kernel.processor, read)) return false;
+    if (known == 0) counts.times[group] = {read.enabled, read.running};
+    counts.values[i] = read.value;
+    known |= 1u << i;
+  }
+  counts.known |= known;
+  return known != 0;
+}
+
 void read_groups(ThreadEvents& events, Counts& counts) {
   for (std::uint32_t group = 0; group < events.groups; ++group) {
+    if (read_pages(events, group, counts)) continue;
     GroupRead read;
     if (!read_group(events, group, read)) continue;
     counts.times[group] = {read.enabled, read.running};
@@ -204,12 +223,15 @@ void measure_own(ThreadEvents& events) {
 void open_events(ThreadEvents& events, std::uint64_t owner) {
   close_events(events);
   events.owner = owner;
+  events.mapped_by = pages_are_of_use() ? still_here.begin(static_cast<std::uint32_t>(getpid())) : 0;
   for (std::size_t i = 0; i < wanted_counters.count; ++i) {
     events.descriptors[i] = -1;
+    events.pages[i] = nullptr;
     events.group_of[i] = kNoGroup;
+  }
+  for (std::size_t i = 0; i < wanted_counters.count; ++i)
     if (needs_perf(wanted_counters.of[i].row.source) && wanted_counters.of[i].error == 0)
       add_event(events, i);
-  }
   measure_own(events);
 }
 
@@ -230,8 +252,12 @@ std::uint64_t counted(const ThreadEvents& events, std::size_t counter, const Cou
 void close_events(ThreadEvents& events) {
   if (events.owner == 0) return;
   const int saved = errno;
-  for (std::size_t i = 0; i < wanted_counters.count; ++i)
+  const bool mapped = still_here.is(events.mapped_by);
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
+    if (mapped && events.pages[i] != nullptr) perf_kernel.unmap(events.pages[i]);
+    events.pages[i] = nullptr;
     if (is_still(events.descriptors[i], events.member_ids[i])) syscall(SYS_close, events.descriptors[i]);
+  }
   events.owner = 0;
   events.groups = 0;
   errno = saved;

@@ -1,15 +1,17 @@
 // What counters say of the calling thread.
 //
-// Page faults, switches and CPU time come by system calls that need neither permission nor descriptor. perf's
-// events have descriptors, which the program may close and use for something else: so they stand at high
-// numbers, and before each read the kernel is asked whether it is the event still. Where it is not, that
-// group of events is given up in this thread.
+// Page faults, switches and CPU time come by system calls that need neither permission nor descriptor. Of the
+// processor's counters, a group whose events all have pages is read without the kernel (event_page.hpp).
+// Other events of perf have descriptors only, which the program may close and use for something else: so they
+// stand at high numbers, and before each read the kernel is asked whether it is the event still. Where it is
+// not, that group of events is given up in this thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <lotus/counters.hpp>
 
+#include "counters/perf_kernel.hpp"
 #include "counters/wanted.hpp"
 
 namespace lotus {
@@ -36,20 +38,15 @@ struct ThreadEvents {
   std::uint32_t members[kMaxGroups];
   int leaders[kMaxGroups];  // descriptors; -1: given up
   std::uint64_t ids[kMaxGroups];
+  // Events that need the kernel, in a group of their own so that the others do not.
+  bool apart[kMaxGroups];
   int descriptors[kMaxCounters];  // of the members, -1: none
   std::uint64_t member_ids[kMaxCounters];
-  std::uint64_t own[kMaxCounters];  // what reading them counts itself
+  const EventPage* pages[kMaxCounters];  // of the members, nullptr: not to be read without the kernel
+  std::uint32_t mapped_by;               // process that has the pages; 0: none
+  std::uint64_t own[kMaxCounters];       // what reading them counts itself
 };
 inline constexpr std::uint8_t kNoGroup = 0xff;
-
-// The kernel's part, which tests play. perf_event_open(2) for the calling thread on any core: a descriptor,
-// or -1 with errno; read(2); the number of an event, false: the descriptor is none of an event.
-struct PerfKernel {
-  int (*open)(const CounterRow& row, bool user_only, int leader);
-  long (*read)(int descriptor, void* to, std::size_t bytes);
-  bool (*number)(int descriptor, std::uint64_t& number);
-};
-extern PerfKernel perf_kernel;
 
 // Where what is counted begins or ends: perf's events are read nearest to it.
 enum class Edge : std::uint8_t { begin, end };

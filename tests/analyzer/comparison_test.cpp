@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "answers/counters/collector.hpp"
 #include "answers/stacks/comparison.hpp"
 #include "answers/stats/interval.hpp"
 #include "made_stacks.hpp"
@@ -74,6 +75,45 @@ struct MadeRun {
     return reader.take();
   }
 };
+
+// Batches of 4 calls of Crop, which all count `faults(batch)` page faults; `processor`: of which model.
+template <class Faults>
+CounterFindings counts(int batches, Faults faults, std::uint64_t model = 1, bool user_only = false) {
+  MadeRun run;
+  run.made.define<Kind::processor>(run.worker, at(0), std::string("GenuineIntel"), std::uint64_t{6}, model);
+  run.made.define<Kind::counting>(run.worker, at(0), std::uint64_t{1}, std::string("page-faults"),
+                                  std::uint64_t{user_only}, std::uint64_t{0});
+  ThreadWriter thread(run.made, run.worker, 1);
+  double now = 2;
+  for (int batch = 0; batch < batches; ++batch, ++now) {
+    thread.record<Kind::fetch>(at(now), 0, 0, static_cast<std::uint64_t>(batch));
+    for (int call = 0; call < 4; ++call) {
+      thread.record<Kind::op>(at(now), std::uint64_t{1});
+      now += 1;
+      thread.record<Kind::count>(at(now), std::uint64_t{1}, static_cast<std::uint64_t>(faults(batch)),
+                                 std::uint64_t{0}, std::uint64_t{0});
+      thread.record<Kind::leave>(at(now));
+    }
+    thread.record<Kind::leave>(at(now));
+  }
+  thread.flush();
+  run.made.close(100'000);
+  const TemporaryFile file(run.made.bytes);
+  Trace trace(file.path());
+  CounterFindings findings;
+  CounterCollector collector(trace, findings);
+  show(trace, collector);
+  collector.end();
+  return findings;
+}
+
+Difference judged(CounterComparison comparison) {
+  REQUIRE(comparison.changes.size() == 1);
+  CHECK(comparison.changes[0].op == "Crop");
+  CHECK(comparison.changes[0].counter == "page-faults");
+  judge(comparison.changes[0].per_call, 0.95);
+  return comparison.changes[0].per_call;
+}
 
 const Frames kResize = {"resize|folder.py", "resample|_imaging.so"};
 const Frames kCopy = {"resize|folder.py", "memcpy|libc.so.6"};
@@ -267,4 +307,69 @@ TEST_CASE("nothing becomes cheaper by more than all of it") {
   const Difference& wall = comparison.ops.front().wall;
   CHECK(wall.low == -wall.before.mean);  // clamped: the error exceeds the mean
   CHECK_FALSE(wall.certain);
+}
+
+TEST_CASE("counters of two runs: the error of a count per call follows from how the batches vary") {
+  const auto some = [](int batch) { return batch % 2 == 0 ? 100 : 140; };
+  const auto more = [](int batch) { return batch % 2 == 0 ? 200 : 240; };
+  const Difference changed = judged(compare_counters(counts(20, some), counts(20, more)));
+  // Without the first call of the process: 3 calls of 100, then 19 batches of 4.
+  CHECK(changed.before.mean == Approx((3 * 100 + 9 * 400 + 10 * 560) / 79.0));
+  CHECK(changed.before.error == Approx(20 / std::sqrt(19)).epsilon(0.05));
+  CHECK(changed.after.mean - changed.before.mean == Approx(100));
+  CHECK(changed.certain);
+  CHECK(changed.low > 80);
+  CHECK(changed.high < 120);
+  const auto few = [](int batch) { return batch % 2 == 0 ? 101 : 142; };
+  CHECK_FALSE(judged(compare_counters(counts(20, some), counts(20, few))).certain);
+}
+
+TEST_CASE("counters of two runs: what happened once in few calls is no change") {
+  const auto none = [](int) { return 0; };
+  const auto once = [](int batch) { return batch == 5 ? 1 : 0; };
+  const Difference changed = judged(compare_counters(counts(10, none), counts(10, once)));
+  CHECK(changed.before.mean == 0);
+  CHECK(changed.before.error == Approx(1 / 39.0));  // of a Poisson count, as if one had been seen
+  CHECK_FALSE(changed.certain);
+  CHECK(judged(compare_counters(counts(10, none), counts(10, [](int) { return 9; }))).certain);
+}
+
+TEST_CASE("counters of two runs: what cannot be compared is told") {
+  const auto some = [](int) { return 100; };
+  CounterComparison comparison = compare_counters(counts(10, some), counts(10, some, 2, true));
+  CHECK(comparison.changes.empty());
+  CHECK(comparison.of_other_parts == std::set<std::string>{"page-faults"});
+  CHECK(comparison.other_processors());
+  CHECK(compare_counters(counts(10, some), {}).only_before == std::set<std::string>{"page-faults"});
+  FrameTable frames;
+  MadeRun before, after;
+  before.batches(20, [](int) { return 1.0; });
+  after.batches(20, [](int) { return 1.0; });
+  const Comparison both = compare(before.costs(frames), after.costs(frames), frames, comparison);
+  const std::string text = comparison_text(both, Terminal{});
+  CHECK(
+      text.find("different processors (GenuineIntel family 6 model 0x1; GenuineIntel family 6 model 0x2)") !=
+      std::string::npos);
+  CHECK(text.find("one run lacks what the kernel did for the program: page-faults") != std::string::npos);
+  CHECK(comparison_json(both)["counters"]["of_other_parts"][0] == "page-faults");
+}
+
+TEST_CASE("counters of two runs: they are among the quantities, in the table and in JSON") {
+  const auto some = [](int batch) { return batch % 2 == 0 ? 100 : 140; };
+  const auto more = [](int batch) { return batch % 2 == 0 ? 200 : 240; };
+  FrameTable frames;
+  MadeRun before, after;
+  before.batches(20, [](int) { return 1.0; });
+  after.batches(20, [](int) { return 1.0; });
+  const Comparison comparison = compare(before.costs(frames), after.costs(frames), frames,
+                                        compare_counters(counts(20, some), counts(20, more)));
+  CHECK(comparison.quantities == 3);  // with time and CPU time of Crop
+  const std::string text = comparison_text(comparison, Terminal{});
+  CHECK(text.find("page-faults  Crop") != std::string::npos);
+  CHECK(text.find("more") != std::string::npos);
+  const auto json = comparison_json(comparison);
+  CHECK(json["ops"][0]["counters"]["page-faults"]["changed"] == true);
+  CHECK(json["counters"]["fetches"].empty());
+  const Comparison none = compare({}, {}, frames);
+  CHECK(comparison_json(none)["counters"].is_null());
 }

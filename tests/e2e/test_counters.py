@@ -146,6 +146,59 @@ def test_functions_of_operations(counted):
     assert "task-clock" in counters(trace, "--functions")
 
 
+def test_figures_of_own_counters(counted, tmp_path):
+    """6e and 6f are the same counts, by function and by operation; without a choice, of what says most."""
+    truth, told, _, trace, _ = counted
+    sums = {}
+    for figure, column in (("6e", "function"), ("6f", "operation")):
+        path = tmp_path / f"{figure}.csv"
+        outcome = harness.run([harness.ANALYZE, "figure", figure, trace.path, "--counter", "page-faults", "-o", path])
+        assert outcome.code == 0, outcome.stderr.decode()
+        rows = list(csv.DictReader(path.open()))
+        assert {row["counter"] for row in rows} == {"page-faults"} and all(row[column] for row in rows)
+        sums[figure] = sum(float(row["value"]) for row in rows)
+    faults = sum(op["page-faults"] for op in truth.values())
+    assert 0.7 * faults < sums["6f"] <= sums["6e"] * 1.000001 < 1.05 * faults
+    assert {"TouchesPages", "ReadsIntoPages"} <= {row["operation"] for row in rows}
+    outcome = harness.run([harness.ANALYZE, "figure", "6h", trace.path, "-o", tmp_path / "6h.csv"])
+    assert outcome.code == 0, outcome.stderr.decode()
+    (second,) = {row["counter"] for row in csv.DictReader((tmp_path / "6h.csv").open())}
+    assert second not in ("task-clock", "cycles", "page-faults")
+
+
+def test_figures_of_operations_without_samples(tracer, tmp_path):
+    _, trace = tracer.trace([*harness.program("counted"), 0], LOTUS_COUNTERS="page-faults", LOTUS_SAMPLE_HZ="0")
+    outcome = harness.run([harness.ANALYZE, "figure", "6f", trace.path, "-o", tmp_path / "f.csv"])
+    assert outcome.code == 0, outcome.stderr.decode()
+    values = {row["operation"]: float(row["value"]) for row in csv.DictReader((tmp_path / "f.csv").open())}
+    assert values["TouchesPages"] == pytest.approx(values["ReadsIntoPages"], rel=0.05)
+    outcome = harness.run([harness.ANALYZE, "figure", "6e", trace.path, "-o", tmp_path / "e.csv"])
+    assert outcome.code == 1 and b"record with samples of stacks" in outcome.stderr
+
+
+def test_counters_of_two_runs(counted, tracer, tmp_path):
+    """The program with a half more pages: its counts differ, and the intervals hold by how much."""
+    first_truth, _, _, first, _ = counted
+    workers = 0 if len(first.named("worker")) == 0 else 2
+    second_outcome, second = tracer.trace([*harness.program("counted"), workers, 450], LOTUS_COUNTERS="default")
+    assert second_outcome.code == 0, second_outcome.stderr.decode()
+    second_truth = json.loads(second_outcome.stdout)
+    outcome = harness.run([harness.ANALYZE, "diff", "--json", first.path, second.path])
+    assert outcome.code == 0, outcome.stderr.decode()
+    told = json.loads(outcome.stdout)
+    ops = {op["name"]: op for op in told["ops"]}
+    for name in ("TouchesPages", "ReadsIntoPages"):
+        change = ops[name]["counters"]["page-faults"]
+        truth = [truth[name]["page-faults"] / truth[name]["calls"] for truth in (first_truth, second_truth)]
+        assert [change["before"]["per_call"], change["after"]["per_call"]] == pytest.approx(truth, rel=0.01)
+        low, high = change["difference_interval"]
+        assert change["changed"] and low <= truth[1] - truth[0] <= high < 1.3 * (truth[1] - truth[0])
+    assert not ops["Sleeps"]["counters"]["page-faults"]["changed"]
+    assert told["counters"]["fetches"]["page-faults"]["changed"]
+    assert told["counters"]["only_before"] == told["counters"]["only_after"] == []
+    assert "TouchesPages" in harness.run([harness.ANALYZE, "diff", first.path, second.path]).stdout.decode()
+
+
 def test_functions_need_samples(tracer):
     _, trace = tracer.trace([*harness.program("counted"), 0], LOTUS_COUNTERS="page-faults", LOTUS_SAMPLE_HZ="0")
     assert trace.named("sample_count") == []

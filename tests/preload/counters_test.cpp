@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,7 +32,10 @@ struct Played {
   std::vector<int> in_group;                        // by group
   std::vector<std::vector<std::uint64_t>> answers;  // by group: count, enabled, running, values
   std::vector<CounterSource> first;                 // by group
-  std::vector<std::uint64_t> by_read;               // added to a group's first value, one after the other
+  std::vector<EventPage> pages;  // by event of the processor, in their order; none: no pages
+  std::size_t mapped = 0, unmapped = 0;
+  int reads = 0;
+  std::vector<std::uint64_t> by_read;  // added to a group's first value, one after the other
   const ThreadEvents* events = nullptr;
 } played;
 
@@ -65,7 +69,37 @@ int play_open(const CounterRow& row, bool user_only, int leader) {
   return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+const EventPage* play_map(int) {
+  return played.mapped < played.pages.size() ? &played.pages[played.mapped++] : nullptr;
+}
+void play_unmap(const EventPage*) { ++played.unmapped; }
+
+// What each of the processor's counters says, and what happens meanwhile.
+std::uint64_t played_counters[4];
+void (*meanwhile)() = nullptr;
+std::uint64_t play_counter(std::uint32_t number) {
+  const std::uint64_t value = played_counters[number];
+  if (meanwhile != nullptr) meanwhile();
+  return value;
+}
+std::uint64_t played_time = 0;
+std::uint64_t play_time() { return played_time; }
+constexpr ProcessorCounters kPlayedProcessor{play_counter, play_time};
+
+// Of an event that is on the processor as its counter `index` - 1, with the kernel's own time.
+EventPage page_of(std::uint32_t index, std::int64_t offset) {
+  EventPage page{};
+  page.index = index;
+  page.offset = offset;
+  page.pmc_width = 48;
+  page.time_enabled = page.time_running = 5000;
+  page.capabilities = kMayReadCounter | kMayReadTime;
+  page.time_mult = 1;
+  return page;
+}
+
 long play_read(int descriptor, void* to, std::size_t bytes) {
+  ++played.reads;
   for (std::uint32_t group = 0; group < played.events->groups; ++group) {
     if (played.events->leaders[group] != descriptor) continue;
     const auto& answer = played.answers[group];
@@ -95,7 +129,9 @@ struct Playing {
     played.room = room;
     played.refuse = refuse;
     played.events = &events;
-    perf_kernel = {play_open, play_read, play_number};
+    perf_kernel = {play_open, play_read, play_number, play_map, play_unmap, kPlayedProcessor};
+    meanwhile = nullptr;
+    played_time = 0;
   }
   ~Playing() {
     close_events(events);
@@ -218,6 +254,124 @@ TEST_CASE("counters: what the kernel refuses is told once, with what to do; the 
   CHECK(remark.find("instructions, cycles") != remark.npos);
   CHECK(remark.find("this machine does not offer them") != remark.npos);
   CHECK(playing.read().known == 0b10);
+}
+
+TEST_CASE("pages: what the kernel kept and what the processor's counter says, which is signed and wraps") {
+  EventPage page = page_of(3, 1'000'000);
+  PageRead read{};
+  played_counters[2] = 234;
+  REQUIRE(read_page(page, kPlayedProcessor, read));
+  CHECK(read.value == 1'000'234);
+  played_counters[2] =
+      (std::uint64_t{1} << 48) - 1000;  // the kernel starts it below 0, so that it interrupts
+  REQUIRE(read_page(page, kPlayedProcessor, read));
+  CHECK(read.value == 999'000);
+  played_counters[2] = 7;
+  page.offset = static_cast<std::int64_t>(UINT64_MAX - 2);
+  REQUIRE(read_page(page, kPlayedProcessor, read));
+  CHECK(read.value == 4);
+  page.index = 0;  // not on the processor: what was counted until then
+  REQUIRE(read_page(page, kPlayedProcessor, read));
+  CHECK(read.value == UINT64_MAX - 2);
+}
+
+TEST_CASE("pages: a thread that leaves its core while it reads, reads again") {
+  static EventPage page;
+  page = page_of(1, 1000);
+  played_counters[0] = 50;
+  played_counters[1] = 3;
+  meanwhile = [] {
+    page.lock += 2;  // it was taken off and comes back on another counter
+    page.offset = 1060;
+    page.index = 2;
+    meanwhile = nullptr;
+  };
+  PageRead read{};
+  REQUIRE(read_page(page, kPlayedProcessor, read));
+  CHECK(read.value == 1063);
+  meanwhile = [] { page.lock += 2; };
+  CHECK_FALSE(read_page(page, kPlayedProcessor, read));
+  meanwhile = nullptr;
+}
+
+TEST_CASE("pages: times, of which the processor says how long the last turn has lasted") {
+  EventPage page = page_of(1, 0);
+  page.time_enabled = 9000;
+  page.time_running = 3000;
+  page.time_offset = 100;
+  page.time_mult = 3;
+  page.time_shift = 1;
+  played_time = 401;
+  PageRead read{};
+  REQUIRE(read_page(page, kPlayedProcessor, read));
+  CHECK(read.enabled == 9000 + 100 + 601);
+  CHECK(read.running == 3000 + 100 + 601);
+  page.index = 0;
+  REQUIRE(read_page(page, kPlayedProcessor, read));
+  CHECK(read.enabled == 9000 + 701);
+  CHECK(read.running == 3000);
+  page.capabilities |= kTimeIsShort;  // a counter of 8 bits that has wrapped since
+  page.time_cycles = 400;
+  page.time_mask = 0xff;
+  played_time = 10;
+  REQUIRE(read_page(page, kPlayedProcessor, read));
+  CHECK(read.enabled == 9000 + 100 + (400 + ((10 - 400) & 0xff)) * 3 / 2);
+  page.capabilities = kMayReadCounter;  // on in turns, and the time of a turn is not known
+  CHECK_FALSE(read_page(page, kPlayedProcessor, read));
+  page.time_running = page.time_enabled;
+  CHECK(read_page(page, kPlayedProcessor, read));
+  page.capabilities = kMayReadTime;
+  CHECK_FALSE(read_page(page, kPlayedProcessor, read));
+}
+
+TEST_CASE("pages: the kernel is asked only for what needs it, in a group of its own") {
+  if (!pages_are_of_use()) return;
+  Playing playing(8);
+  want_counters("instructions,cpu-migrations,cycles");
+  played.pages = {page_of(1, 100), page_of(2, 200)};
+  played.answers = {{}, {1, 900, 900, 7}};
+  played_counters[0] = 11;
+  played_counters[1] = 22;
+  const Counts counts = playing.read();
+  CHECK(playing.events.groups == 2);
+  CHECK(counts.known == 0b111);
+  CHECK(counts.values[0] == 111);
+  CHECK(counts.values[1] == 7);
+  CHECK(counts.values[2] == 222);
+  CHECK(counts.times[0].enabled == 5000);
+  const int reads = played.reads;
+  want_counters("instructions,cycles");
+  played.mapped = 0;
+  close_events(playing.events);
+  CHECK(played.unmapped == 2);
+  CHECK(playing.read().known == 0b11);
+  CHECK(played.reads == reads);
+  played.pages[1].lock = 1;
+  played.pages[1].capabilities = 0;  // no longer: the kernel is asked for the group
+  played.answers = {{2, 900, 900, 5, 6}};
+  const Counts asked = playing.read();
+  CHECK(asked.values[0] == 5);
+  CHECK(asked.values[1] == 6);
+}
+
+TEST_CASE("pages: a forked child has none of its parent's, and does not touch them") {
+  if (!pages_are_of_use()) return;
+  Playing playing(8);
+  want_counters("instructions");
+  played.pages = {page_of(1, 100)};
+  played.answers = {{1, 900, 900, 5}};
+  CHECK(playing.read().values[0] != 5);
+  const pid_t child = fork();
+  if (child == 0) {
+    Counts counts;
+    read_counts(playing.events, 1, Edge::end, counts);
+    const bool asked = counts.values[0] == 5;
+    close_events(playing.events);
+    _exit(asked && played.unmapped == 0 ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("topdown: slots lead their metrics, what is wanted beside them fills the room") {

@@ -1,6 +1,6 @@
 """Operations with planted page faults and context switches; prints what the kernel counted in each, by name.
 
-    counted.py WORKERS
+    counted.py WORKERS [PAGES]
 
 The truth is getrusage() and the CPU clock of the thread around what each operation does. Faults of one operation happen
 inside of a system call. The switches are in operations of more than 6 ms, so that all of them are measured.
@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from runners.plain import Compose
 
-PAGES = 300
+PAGES = int(sys.argv[2]) if len(sys.argv) > 2 else 300
 SLEEPS = 25
 
 

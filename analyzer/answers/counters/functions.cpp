@@ -32,8 +32,12 @@ void FunctionCounter::begin(const Trace& trace) {
 }
 
 void FunctionCounter::on_stack_sample(const Process& process, const Record& record, std::uint64_t) {
-  const bool inside = field<Kind::stack_sample, "op">(record) != 0;
-  sample_ = inside ? &stacks_[field<Kind::stack_sample, "stack">(record)] : nullptr;
+  sample_ = nullptr;
+  if (const std::uint64_t id = field<Kind::stack_sample, "op">(record); id != 0) {
+    const Op* op = process.ops.find(id);
+    sample_ = &stacks_[{op != nullptr ? std::string_view(op->name) : std::string_view(),
+                        field<Kind::stack_sample, "stack">(record)}];
+  }
   sample_ns_ = profile_->ns_of(process, record);
 }
 
@@ -50,7 +54,8 @@ void FunctionCounter::on_sample_count(const Process& process, const Record& reco
 
 void FunctionCounter::end() {
   StackNames names(trace_->stacks, frames_);
-  for (const auto& [stack, counts] : stacks_) {
+  for (const auto& [key, counts] : stacks_) {
+    const auto& [op, stack] = key;
     if (counts.counters.empty()) continue;
     found_.all.add(counts);
     const auto path = names.frames_of(stack);
@@ -58,6 +63,9 @@ void FunctionCounter::end() {
     if (owner.frame == nullptr) continue;
     Own& own = functions_[*owner.frame];
     own.counts.add(counts);
+    if (!op.empty())
+      for (const auto& [counter, measured] : counts.counters)
+        own.by_op[std::string(op)][counter] += measured.sum;
     if (const FrameId* caller = named_caller(path, frames_)) own.callers[*caller] += counts.cpu.cpu_ns;
   }
   profile_.reset();
@@ -65,7 +73,7 @@ void FunctionCounter::end() {
 
 FunctionCounts FunctionCounter::take() {
   for (const auto& [frame, own] : functions_)
-    found_.functions.push_back({frames_[frame], most_of(own.callers, frames_), own.counts});
+    found_.functions.push_back({frames_[frame], most_of(own.callers, frames_), own.counts, own.by_op});
   std::stable_sort(found_.functions.begin(), found_.functions.end(),
                    [](const auto& a, const auto& b) { return a.own.cpu.cpu_ns > b.own.cpu.cpu_ns; });
   functions_.clear();

@@ -7,7 +7,8 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "answers/counters/findings.hpp"
@@ -26,10 +27,14 @@ struct SampledCounts {
   void add(const SampledCounts& other);
 };
 
+// Sums by name of the innermost operation and of the counter.
+using CountsByOp = std::map<std::string, std::map<std::string, double>>;
+
 struct CountedFunction {
   NamedFrame frame;
   std::string under;  // see named_caller(); empty: none
   SampledCounts own;  // in samples where it was innermost
+  CountsByOp by_op;   // the same sums, divided
 
   // What `counter` counted in it: the sum over its samples, of all the `samples` that were taken in
   // operations. The interval is that of a sum over a random number of samples; none: of a single one.
@@ -55,13 +60,15 @@ class FunctionCounter : public Visitor {
 
  private:
   const Trace* trace_ = nullptr;
-  std::optional<Profile> profile_;                           // which knows the CPU time of a sample
-  std::unordered_map<std::uint64_t, SampledCounts> stacks_;  // by id, of the current trace
-  SampledCounts* sample_ = nullptr;                          // the last one; nullptr: in no operation
-  double sample_ns_ = 0;                                     // its CPU time; 0 once that is added
+  std::optional<Profile> profile_;  // which knows the CPU time of a sample
+  // Of the current trace: by name of the operation, empty if it is lost, and id of the stack.
+  std::map<std::pair<std::string_view, std::uint64_t>, SampledCounts> stacks_;
+  SampledCounts* sample_ = nullptr;  // the last one; nullptr: in no operation
+  double sample_ns_ = 0;             // its CPU time; 0 once that is added
   FrameTable frames_;
   struct Own {
     SampledCounts counts;
+    CountsByOp by_op;
     Callers callers;
   };
   std::map<FrameId, Own> functions_;

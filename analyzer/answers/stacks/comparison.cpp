@@ -120,9 +120,11 @@ Comparison compare(const Costs& before, const Costs& after, const FrameTable& fr
     }
     const auto a = before.ops.find(name);
     const auto b = after.ops.find(name);
-    comparison.ops.push_back(change_of(name, a == before.ops.end() ? kNone : a->second,
-                                       b == after.ops.end() ? kNone : b->second, frames,
-                                       comparison.unnamed_libraries));
+    OpComparison op =
+        change_of(name, a == before.ops.end() ? kNone : a->second, b == after.ops.end() ? kNone : b->second,
+                  frames, comparison.unnamed_libraries);
+    // A runner, which has samples but no calls.
+    if (op.calls_before + op.calls_after > 0) comparison.ops.push_back(std::move(op));
   }
   comparison.loop = change_of(before.loop, after.loop);
   judge(comparison);

@@ -26,7 +26,7 @@ void judge(Difference& change, double probability) {
   const double reach = errors * std::hypot(change.before.error, change.after.error);
   change.low = difference - reach;
   // What is counted cannot fall below 0.
-  if (std::isfinite(change.low)) change.low = std::max(change.low, -change.before.mean);
+  if (std::isfinite(change.low)) change.low = std::max(change.low, 0.0 - change.before.mean);
   change.high = difference + reach;
   change.certain = change.low > 0 || change.high < 0;
 }

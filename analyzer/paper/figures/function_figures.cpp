@@ -9,6 +9,7 @@
 #include "paper/figures/figures.hpp"
 #include "paper/figures/run_columns.hpp"
 #include "paper/split/counters.hpp"
+#include "paper/tables/own_counters.hpp"
 #include "text/error.hpp"
 #include "text/escape.hpp"
 #include "text/function_name.hpp"
@@ -34,7 +35,9 @@ std::vector<std::string> all_counters(const std::vector<RunData>& runs) {
 // Those whose names begin as the user said; else those that are not CPU time and not clockticks.
 std::vector<std::string> chosen(const std::vector<RunData>& runs, const FigureOptions& options) {
   if (options.counters.empty())
-    return counters_of(runs, [](const auto& name) { return !is_cpu_time(name) && !is_clockticks(name); });
+    return counters_of(runs, [](const auto& name) {
+      return !is_cpu_time(name) && !is_clockticks(name) && !is_own_time(name);
+    });
   std::vector<std::string> names;
   for (const auto& beginning : options.counters) {
     const auto found = counters_of(runs, [&](const auto& name) { return name.starts_with(beginning); });
@@ -49,7 +52,8 @@ std::vector<std::string> chosen(const std::vector<RunData>& runs, const FigureOp
 // `names`: the counters that there are for other figures.
 [[noreturn]] void refuse(const std::vector<RunData>& runs, const std::vector<std::string>& names) {
   constexpr const char* kRemedy =
-      "Lotus itself records none of the processor's; import a profiler's table that has them with "
+      "record with LOTUS_COUNTERS=default (docs/counters.md), or import a profiler's table that has them "
+      "with "
       "`lotus-analyze import --mapping JSON --uarch CSV`, or name another by --counter";
   if (!names.empty())
     throw Unusable(
@@ -121,11 +125,13 @@ DataTable by_op(const std::vector<RunData>& runs, const std::string& name) {
 
 using By = DataTable (*)(const std::vector<RunData>&, const std::string&);
 
-// Only a table by operation can be empty: of a profiler's table without a mapping.
-DataTable some_of(DataTable table) {
-  if (table.rows.empty())
-    throw Unusable("no counter belongs to an operation: import it with `--mapping JSON`, too");
-  return table;
+// By operation: of a profiler's table without a mapping. By function: of a trace without samples.
+DataTable some_of(DataTable table, By by) {
+  if (!table.rows.empty()) return table;
+  if (by == by_op) throw Unusable("no counter belongs to an operation: import it with `--mapping JSON`, too");
+  throw Unusable(
+      "counts of operations are known, but not of functions: record with samples of stacks, too "
+      "(LOTUS_SAMPLE_HZ)");
 }
 
 DataTable counter_number(const std::vector<RunData>& runs, const FigureOptions& options, std::size_t number,
@@ -133,14 +139,14 @@ DataTable counter_number(const std::vector<RunData>& runs, const FigureOptions& 
   const auto names = chosen(runs, options);
   const std::size_t place = options.counters.empty() ? number : std::min(number, names.size() - 1);
   if (place >= names.size()) refuse(runs, names);
-  return some_of(by(runs, names[place]));
+  return some_of(by(runs, names[place]), by);
 }
 
 // Of samples, or of a profiler's table.
 DataTable cpu_time(const std::vector<RunData>& runs, By by) {
   for (const auto& run : runs)
     for (const auto& counter : run.counters)
-      if (is_cpu_time(counter.name)) return some_of(by(runs, counter.name));
+      if (is_cpu_time(counter.name)) return some_of(by(runs, counter.name), by);
   throw Unusable("the traces hold neither samples of stacks nor a profiler's CPU time");
 }
 

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <set>
 
+#include "answers/counters/functions.hpp"
 #include "answers/report/collector.hpp"
 #include "answers/stacks/function_map.hpp"
 #include "answers/stats/interval.hpp"
+#include "paper/tables/own_counters.hpp"
 #include "reading/input/read_trace.hpp"
 #include "reading/model/fan.hpp"
 #include "reading/model/iteration.hpp"
@@ -42,8 +44,9 @@ LoaderKey loader_of(const BatchKey& key) { return {key.training, key.training->l
 
 class Builder {
  public:
-  Builder(const Trace& trace, const Rows& rows, const Profile& profile, const Reading& reading)
-      : trace_(trace), rows_(rows), profile_(profile), reading_(reading) {}
+  Builder(const Trace& trace, const Rows& rows, const Profile& profile, const FunctionCounts& counted,
+          const Reading& reading)
+      : trace_(trace), rows_(rows), profile_(profile), counted_(counted), reading_(reading) {}
 
   void build(RunData& run) {
     choose_loader();
@@ -124,6 +127,7 @@ class Builder {
     if (imported.counters.empty()) {
       CounterSplit sampled = sampled_time(map);
       if (!sampled.functions.empty()) run.counters.push_back(std::move(sampled));
+      add_own_counters(run.counters, counted_, run.findings.counters);
       return;
     }
     OpSeconds elapsed;
@@ -177,6 +181,7 @@ class Builder {
   const Trace& trace_;
   const Rows& rows_;
   const Profile& profile_;
+  const FunctionCounts& counted_;
   const Reading& reading_;
   LoaderKey main_{};
 };
@@ -199,13 +204,17 @@ RunData read_run(const std::string& path) {
   FindingsCollector collector;
   Rows rows;
   Profile profile(*trace);
-  Fan fan({&collector, &rows, &profile});
+  FunctionCounter counting;
+  Fan fan({&collector, &rows, &profile, &counting});
   collector.begin(*trace);
+  counting.begin(*trace);
   const Reading reading = read_trace(*trace, fan);
   collector.end(reading);
+  counting.end();
+  const FunctionCounts counted = counting.take();
   run.findings = collector.take();
   run.trace = trace;
-  Builder(*trace, rows, profile, reading).build(run);
+  Builder(*trace, rows, profile, counted, reading).build(run);
   run.configuration.label = label_of(run);
   return run;
 }

@@ -51,6 +51,7 @@ def counter(rows, title, name):
     counted = counted.removesuffix("(%)").rstrip() if unit else counted
     if counted.lower().startswith("cpu time"):
         return stacked(rows, title, name, "CPU time in s")
+    unit = "ns" if counted == "task-clock" else unit
     return stacked(rows, f"{title}: {counted}", name, f"{counted}{', in ' + unit if unit else ''}")
 
 
