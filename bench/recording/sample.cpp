@@ -3,6 +3,8 @@
 //
 //   bench-sample [SAMPLES]      default 200,000 of each; segments in a directory of its own under /dev/shm
 //
+// Then the same while the thread's counters are read at each sample (LOTUS_COUNTERS).
+//
 // A thread sends itself the signal, with the siginfo of the kernel's timer. The cost of that system call,
 // measured with an ignored signal, is subtracted. The timer's interrupt is not included.
 #include <signal.h>
@@ -16,6 +18,7 @@
 #include <lotus/ring.hpp>
 #include <vector>
 
+#include "counters/perf_events.hpp"
 #include "own_segment.hpp"
 #include "python/python_calls.hpp"
 #include "sampling/sampler.hpp"
@@ -146,6 +149,18 @@ int main(int argc, char** argv) {
     char what[64];
     std::snprintf(what, sizeof what, "a sample, %zu KiB into an operation", kibibytes);
     const double ns = inside_operation(kibibytes * 1024, count, sample, reader, taken) - sending;
+    report(what, ns, empty, taken);
+  }
+  for (const char* counters : {"task-clock", "default"}) {
+    if (lotus::want_counters(counters) != nullptr) return 1;
+    lotus::try_counters();
+    const lotus::Span span = lotus::enter<lotus::Kind::op>(std::uint32_t{1});
+    lotus::begin_counting();  // opens the thread's events
+    lotus::leave(span, lotus::Kind::leave);
+    Taken taken;
+    char what[64];
+    std::snprintf(what, sizeof what, "… 5 KiB, LOTUS_COUNTERS=%s", counters);
+    const double ns = inside_operation(5 * 1024, count, sample, reader, taken) - sending;
     report(what, ns, empty, taken);
   }
   std::printf("samples that were lost             %6llu\n",

@@ -5,7 +5,9 @@
 // Yasin, A Top-Down Method for Performance Analysis and Counters Architecture (ISPASS 2014). The events and
 // formulas are those of Linux, in tools/perf: Documentation/topdown.txt (Intel),
 // pmu-events/arch/x86/amdzen4/pipeline.json and amdzen5/pipeline.json (AMD's pipeline utilisation),
-// pmu-events/arch/arm64/arm/neoverse-*/metrics.json and arm64/sbsa.json (Arm).
+// pmu-events/arch/arm64/arm/neoverse-*/metrics.json and arm64/sbsa.json (Arm). Newer ones divide Intel's by
+// the sum of the four parts of the first level, which is the slots but for rounding, and take from the
+// latency of fetches what INT_MISC.UOP_DROPPING counts, for which there is no room here.
 #pragma once
 
 #include <cstddef>

@@ -34,6 +34,13 @@ void show(const lotus::ThreadEvents& events, const lotus::Counts& from, const lo
   std::printf(" %.*s=%.0f/%.3f", length, counter.row.name.data(), on > 0 ? counted / on : 0, on);
 }
 
+// How many of the events are read without the kernel.
+std::size_t in_pages(const lotus::ThreadEvents& events) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < lotus::wanted_counters.count; ++i) count += events.pages[i] != nullptr;
+  return count;
+}
+
 void count(const char* counters, std::initializer_list<std::uint64_t> lengths) {
   lotus::ThreadEvents events{};
   if (lotus::want_counters(counters) != nullptr) return (void)std::printf("REFUSED %s\n", counters);
@@ -45,10 +52,19 @@ void count(const char* counters, std::initializer_list<std::uint64_t> lengths) {
     lotus::read_counts(events, 1, lotus::Edge::end, to);
     std::printf("RESULT %s %llu", counters, 2ull * rounds);
     for (std::size_t i = 0; i < lotus::wanted_counters.count; ++i) show(events, from, to, i);
-    std::putchar('\n');
+    std::printf(" pages:%zu\n", in_pages(events));
   }
   lotus::close_events(events);
 }
+
+void write_user_access(const char* value) {
+  if (std::FILE* file = std::fopen("/proc/sys/kernel/perf_user_access", "w")) {
+    std::fputs(value, file);
+    std::fclose(file);
+  }
+}
+void permit_user_access() { write_user_access("1"); }
+void forbid_user_access() { write_user_access("0"); }
 
 }  // namespace
 
@@ -57,6 +73,11 @@ int main() {
   mount("sysfs", "/sys", "sysfs", 0, nullptr);
   count("default", {500'000, 5'000'000, 50'000'000});
   count("instructions", {500'000, 5'000'000, 50'000'000});
+  permit_user_access();
+  count("instructions", {500'000, 5'000'000, 50'000'000});
+  count("instructions,cycles,r08,cpu-migrations", {500'000, 5'000'000, 50'000'000});
+  count("instructions,r08,r11,cycles,r00,r1b,r1d,r12,r10,r09,r0a,r0b", {10'000'000, 50'000'000});
+  forbid_user_access();
   // More than the processor has: in two groups. A group's turn lasts for a tick or more, 4 ms.
   count("instructions,r08,r11,cycles,r00,r1b,r1d,r12,r10,r09,r0a,r0b", {10'000'000, 50'000'000});
   std::fflush(stdout);

@@ -340,10 +340,10 @@ TEST_CASE("pages: the kernel is asked only for what needs it, in a group of its 
   CHECK(counts.values[2] == 222);
   CHECK(counts.times[0].enabled == 5000);
   const int reads = played.reads;
-  want_counters("instructions,cycles");
-  played.mapped = 0;
   close_events(playing.events);
   CHECK(played.unmapped == 2);
+  want_counters("instructions,cycles");
+  played.mapped = 0;
   CHECK(playing.read().known == 0b11);
   CHECK(played.reads == reads);
   played.pages[1].lock = 1;

@@ -31,9 +31,12 @@ constexpr CommonRow kCommonRows[] = {
     {"itlb_mpki", "iTLB load misses per 1000 instructions", 1000, "iTLB-load-misses / instructions"},
 };
 
-// `threshold`: the share from which on it is told. Those of perf's metrics for Sapphire Rapids
-// (pmu-events/arch/x86/sapphirerapids/spr-metrics.json, MetricThreshold), which are Intel's; what has none is
-// no loss, or of another processor.
+// `threshold`: the share from which on it is told: those of perf's metrics for Sapphire Rapids, which are
+// Intel's (MetricThreshold in tools/perf/pmu-events/arch/x86/sapphirerapids/spr-metrics.json of Linux, read
+// at commit 26f4b26f76bd: tma_bad_speculation > 0.15, tma_frontend_bound > 0.15, tma_backend_bound > 0.2, and
+// of their parts tma_branch_mispredicts > 0.1, tma_machine_clears > 0.1, tma_fetch_latency > 0.1,
+// tma_fetch_bandwidth > 0.2, tma_memory_bound > 0.2, tma_core_bound > 0.1, each where its whole is above its
+// own). perf has none for AMD's and Arm's metrics: Intel's serve there, too. 100: it is no loss.
 struct PartRow {
   TopdownPart part;
   const char* key;
