@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <utility>
 
 #include "counters/perf_events.hpp"
 #include "counters/wanted.hpp"
@@ -34,7 +35,15 @@ void show(const lotus::ThreadEvents& events, const lotus::Counts& from, const lo
   std::printf(" %.*s=%.0f/%.3f", length, counter.row.name.data(), on > 0 ? counted / on : 0, on);
 }
 
-// How many of the events are read without the kernel.
+// How often the kernel was asked for a group of events.
+int asked = 0;
+long (*read_of_kernel)(int descriptor, void* to, std::size_t bytes) = nullptr;
+long counted_read(int descriptor, void* to, std::size_t bytes) {
+  ++asked;
+  return read_of_kernel(descriptor, to, bytes);
+}
+
+// How many of the events may be read without the kernel.
 std::size_t in_pages(const lotus::ThreadEvents& events) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < lotus::wanted_counters.count; ++i) count += events.pages[i] != nullptr;
@@ -47,12 +56,13 @@ void count(const char* counters, std::initializer_list<std::uint64_t> lengths) {
   lotus::try_counters();
   for (const std::uint64_t rounds : lengths) {
     lotus::Counts from, to;
+    asked = 0;
     lotus::read_counts(events, 1, lotus::Edge::begin, from);
     run(rounds);
     lotus::read_counts(events, 1, lotus::Edge::end, to);
     std::printf("RESULT %s %llu", counters, 2ull * rounds);
     for (std::size_t i = 0; i < lotus::wanted_counters.count; ++i) show(events, from, to, i);
-    std::printf(" pages:%zu\n", in_pages(events));
+    std::printf(" pages:%zu asked:%d\n", in_pages(events), asked);
   }
   lotus::close_events(events);
 }
@@ -71,6 +81,7 @@ void forbid_user_access() { write_user_access("0"); }
 int main() {
   mount("proc", "/proc", "proc", 0, nullptr);
   mount("sysfs", "/sys", "sysfs", 0, nullptr);
+  read_of_kernel = std::exchange(lotus::perf_kernel.read, counted_read);
   count("default", {500'000, 5'000'000, 50'000'000});
   count("instructions", {500'000, 5'000'000, 50'000'000});
   permit_user_access();

@@ -28,10 +28,12 @@ std::size_t place_of(const std::string& counter) {
       std::distance(std::begin(kFirst), std::find(std::begin(kFirst), std::end(kFirst), counter)));
 }
 
-CounterSplit sampled_split(const std::string& counter, const FunctionCounts& sampled) {
+// Native functions, as figures of CPU time have them.
+CounterSplit split_of(const std::string& counter, const FunctionCounts& sampled) {
   CounterSplit split{counter, false, {}, {}, 0};
   for (const CountedFunction& function : sampled.functions) {
     const auto own = function.own.counters.find(counter);
+    if (function.frame.part != Part::native) continue;
     if (own == function.own.counters.end() || own->second.sum <= 0) continue;
     FunctionSplit row{function.frame.name, function.frame.library, own->second.sum, {}, own->second.sum};
     for (const auto& [op, counts] : function.by_op) {
@@ -50,12 +52,12 @@ CounterSplit sampled_split(const std::string& counter, const FunctionCounts& sam
   return split;
 }
 
-CounterSplit measured_split(const std::string& counter, const CounterFindings& measured) {
-  CounterSplit split{counter, false, {}, {}, 0};
+// What was measured in calls says more of an operation than samples do: one that only waits has none.
+void use_measured(CounterSplit& split, const CounterFindings& measured) {
+  std::map<std::string, double> by_op;
   for (const auto& [op, calls] : measured.ops)
-    if (const auto total = calls.total(counter); total && total->value > 0)
-      split.by_op[op.name] += total->value;
-  return split;
+    if (const auto total = calls.total(split.name); total && total->value > 0) by_op[op.name] += total->value;
+  if (!by_op.empty()) split.by_op = std::move(by_op);
 }
 
 }  // namespace
@@ -64,8 +66,8 @@ void add_own_counters(std::vector<CounterSplit>& counters, const FunctionCounts&
                       const CounterFindings& measured) {
   std::vector<CounterSplit> own;
   for (const auto& [name, state] : measured.counters) {
-    const bool in_samples = sampled.all.counters.contains(name);
-    CounterSplit split = in_samples ? sampled_split(name, sampled) : measured_split(name, measured);
+    CounterSplit split = split_of(name, sampled);
+    use_measured(split, measured);
     if (!split.functions.empty() || !split.by_op.empty()) own.push_back(std::move(split));
   }
   std::stable_sort(own.begin(), own.end(), [](const CounterSplit& a, const CounterSplit& b) {

@@ -8,9 +8,9 @@
 
 namespace lotus::analyzer {
 
-// Appends those that counted anything; first those that say most of where a processor loses time. By
-// functions, and by innermost operation, as stack samples carried them; if none did, by operation only, as
-// their calls were measured, in which nested operations are part of those around them.
+// Appends those that counted anything; first those that say most of where a processor loses time. By native
+// functions as stack samples carried them; by operation as their calls were measured, in which nested
+// operations are part of those around them, and where no call was measured by samples, too.
 void add_own_counters(std::vector<CounterSplit>& counters, const FunctionCounts& sampled,
                       const CounterFindings& measured);
 

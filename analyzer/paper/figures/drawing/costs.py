@@ -52,7 +52,8 @@ def counter(rows, title, name):
     if counted.lower().startswith("cpu time"):
         return stacked(rows, title, name, "CPU time in s")
     unit = "ns" if counted == "task-clock" else unit
-    return stacked(rows, f"{title}: {counted}", name, f"{counted}{', in ' + unit if unit else ''}")
+    of = title.partition(" counter ")[2]  # "of operations"
+    return stacked(rows, f"{counted} {of}", name, f"{counted}{', in ' + unit if unit else ''}")
 
 
 def top(sums):
