@@ -194,9 +194,11 @@ def test_keys_of_memory(tmp_path_factory, tracers):
     compare([asked(["memory", "--json"], trace.path)], ["memory"], [".peak_by_role"], perhaps=(".held_longer[]",))
 
 
-def test_keys_of_diff(traces):
+def test_keys_of_diff(traces, tracer):
     others = [traces[0], traces[3]]  # of which one has operations that the other has not
-    compare([asked(["diff", "--json"], traces[0], after) for after in others], ["diff"], perhaps=(".unnamed_libraries[]",))
+    counted = [tracer.trace([*harness.program("counted"), 0], LOTUS_COUNTERS="page-faults")[1].path for _ in range(2)]
+    compare([*(asked(["diff", "--json"], traces[0], after) for after in others), asked(["diff", "--json"], *counted)], ["diff"],
+            [".ops[].counters", ".counters.fetches"], perhaps=(".unnamed_libraries[]",))
 
 
 def chain(layers):
