@@ -20,7 +20,7 @@ def epochs(rows, title):
     for place, values in enumerate(times):
         if several:
             plot.plot([place] * len(values), values, "o", color=style.GREY, markeredgecolor="white", markersize=5, zorder=4)
-        style.number_on(plot, style.short(means[place]), (place, max(values)))
+        style.number_on(plot, f"{'mean ' if several else ''}{style.short(means[place])}", (place, max(values)))
     style.ticks(plot, groups)
     plot.set_xlim(-0.6, len(groups) - 0.4)
     plot.set_ylim(0, 1.15 * max(map(max, times)))
