@@ -59,7 +59,7 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 111 ---- */                                                                 \
+  /* ---- points; next: 115 ---- */                                                                 \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -145,11 +145,42 @@ enum class Shape : std::uint8_t {
                                                        storage */                                   \
   ROW(allocated,     62, point, "address:u bytes:u:bytes place:u")  /* by PyTorch's CPU allocator; place: 0 in operators */ \
   ROW(released,      63, point, "address:u bytes:u:bytes")  /* bytes: as the allocator rounded them up */ \
-  /* ---- definitions of processes; next: 105 (96 to 100 are the collector's) ---- */               \
+  /* A region: one call of the function that LOTUS_REGION names, in the main thread. Without it, the step is \
+     the region. Between its ends stand torch_op, operand, allocated, released as in a step and, where control \
+     flow is asked for, the calls of Python functions. A region without an end was cut off. */      \
+  ROW(region,       111, point, "number:u place:u") /* begins; number: of the calls of that function, from 0, those \
+                                                       inside of a region left out; place: where it was \
+                                                       called, 0 not known */                       \
+  ROW(region_end,   112, point, "number:u incomplete:u cost:u:ticks")  /* incomplete, bits: 1: it had too many records, \
+                                                       and its later ones are missing; 2: calls of Python \
+                                                       functions are missing, so that counts are lower \
+                                                       bounds; 4: only its time is recorded, so that it tells \
+                                                       what the others take without recording; cost: of \
+                                                       recording what is inside, estimated */       \
+  ROW(python_call,  113, point, "code:u place:u resumed:u")  /* a call of a Python function begins; code: see \
+                                                       python_code; place: the call in its caller, 0 not \
+                                                       known; of a recursion, that of its outermost call is \
+                                                       all calls' parent; resumed 1: a generator or coroutine \
+                                                       goes on; 2: it had begun before */           \
+  ROW(python_return, 114, point, "")                /* the innermost open python_call returned, yielded, or was left by \
+                                                       an exception */                              \
+  /* ---- definitions of processes; next: 107 (96 to 100 are the collector's) ---- */               \
   ROW(python_code,   94, definition, "id:u name:s file:s line:u")  /* a Python function on the way to an operator */ \
   ROW(place,         95, definition, "id:u parent:u code:u line:u offset:u")  /* where a Python function was at a call: its \
                                                        line, 0 not known, and the offset of the instruction in \
                                                        bytes; parent: the place where it was called, 0: none */ \
+  ROW(code_table,   105, definition, "code:u bytecode:s lines:s names:s calls_seen:u")  /* of a python_code: its \
+                                                       instructions, as co_code gives them; its table of \
+                                                       lines, co_lnotab in 3.9, else co_linetable; co_names, \
+                                                       joined by newlines; all empty: not known; calls_seen \
+                                                       0: some calls that it makes pass by Lotus */ \
+  ROW(lane_cost,    106, definition, "operator_ps:u:ps inside_operator_ps:u:ps call_ps:u:ps tensor_ps:u:ps nested_ps:u:ps")  /* \
+                                                       what recording regions took so far, 0 not known: a \
+                                                       torch_op with its operands outside of its own ticks, and \
+                                                       inside; python_call and python_return together; an \
+                                                       operand, where it is not in that of its operator; each \
+                                                       operator nested in a torch_op, inside of its ticks; the \
+                                                       last one counts */                           \
   ROW(tensor_form,  102, definition, "id:u dtype:u sizes:s")  /* dtype: PyTorch's c10::ScalarType; sizes: "64x3x224x224" */ \
   ROW(no_steps,     103, definition, "reason:s")    /* why operators' storages are not known in this process */ \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -33,9 +34,10 @@ const char* kept_value_of(const char* name, char (&copy)[kPathBytes]) {
   return copy;
 }
 
-constexpr const char* kNames[] = {"LOTUS_OUTPUT", "LOTUS_DIR",       "LOTUS_LOG",          "LOTUS_AUTOSTART",
-                                  "LOTUS_OFF",    "LOTUS_TORCH_OPS", "LOTUS_SAMPLE_CLOCK", "LOTUS_SAMPLE_HZ",
-                                  "LOTUS_TRY",    "LOTUS_COUNTERS",  "LOTUS_STEPS"};
+constexpr const char* kNames[] = {
+    "LOTUS_OUTPUT",    "LOTUS_DIR",          "LOTUS_LOG",         "LOTUS_AUTOSTART", "LOTUS_OFF",
+    "LOTUS_TORCH_OPS", "LOTUS_SAMPLE_CLOCK", "LOTUS_SAMPLE_HZ",   "LOTUS_TRY",       "LOTUS_COUNTERS",
+    "LOTUS_STEPS",     "LOTUS_REGION",       "LOTUS_CONTROL_FLOW"};
 
 // At most 40 bytes of a text that may hold anything, as part of one line.
 struct Shown {
@@ -112,6 +114,21 @@ RecordedSteps read_steps() {
   return RecordedSteps::automatic;
 }
 
+// `Model.forward`, `module.Model.forward`, `function`.
+void read_region() {
+  const char* value = value_of("LOTUS_REGION");
+  if (value == nullptr) return;
+  const std::size_t bytes = std::strlen(value);
+  const auto is_part = [](char c) {
+    return std::isspace(static_cast<unsigned char>(c)) == 0 && c != '/' && c != ':';
+  };
+  if (bytes >= kRegionNameBytes || value[0] == '.' || value[bytes - 1] == '.' ||
+      !std::all_of(value, value + bytes, is_part))
+    return complain_of("LOTUS_REGION", value, "a function's qualified name, such as Model.forward");
+  std::memcpy(config.region_text, value, bytes + 1);
+  config.region = config.region_text;
+}
+
 SampleClock read_sample_clock() {
   const char* value = value_of("LOTUS_SAMPLE_CLOCK");
   if (value == nullptr || std::strcmp(value, "timer") == 0) return SampleClock::timer;
@@ -144,6 +161,8 @@ void read_config() {
   config.off = read_switch("LOTUS_OFF", false);
   config.torch_ops = read_torch_ops();
   config.steps = read_steps();
+  read_region();
+  config.control_flow = read_switch("LOTUS_CONTROL_FLOW", false);
   config.sampling.clock = read_sample_clock();
   config.sampling.hz = read_number("LOTUS_SAMPLE_HZ", 4999, "a number from 0 to 4999", config.sampling.hz);
   read_counters();

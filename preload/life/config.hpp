@@ -2,6 +2,7 @@
 #pragma once
 
 #include "native/torch_ops.hpp"
+#include "operators/regions.hpp"
 #include "operators/steps.hpp"
 #include "sampling/sampler.hpp"
 #include "system/files.hpp"
@@ -17,8 +18,11 @@ struct Config {
   Sampling sampling;                // LOTUS_SAMPLE_HZ, LOTUS_SAMPLE_CLOCK
   TorchOpsLevel torch_ops = TorchOpsLevel::automatic;  // LOTUS_TORCH_OPS
   RecordedSteps steps = RecordedSteps::automatic;      // LOTUS_STEPS
+  const char* region = nullptr;  // LOTUS_REGION: a function whose calls are recorded in place of steps
+  bool control_flow = false;     // LOTUS_CONTROL_FLOW: Python calls in recorded steps, too
   // Copies: programs that change their title write over the environment's memory.
   char output_text[kPathBytes] = {}, directory_text[kPathBytes] = {}, log_text[kPathBytes] = {};
+  char region_text[kRegionNameBytes] = {};
   char complaint[256] = {};  // what was wrong with a name or a value, for the one line; "" if nothing
 };
 

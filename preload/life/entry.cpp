@@ -27,6 +27,7 @@
 #include "python/evaluator.hpp"
 #include "python/interpreter.hpp"
 #include "python/python_thread.hpp"
+#include "python/recorded_calls.hpp"
 #include "python/state_lock.hpp"
 #include "record/process.hpp"
 #include "sampling/sampler.hpp"
@@ -125,7 +126,12 @@ void attach() {
   measure_call_costs(config.sampling.hz != 0);
   at_fork(hold_samples, resume_samples, in_forked_child, &__dso_handle);
   choose_torch_ops(config.torch_ops);
-  choose_steps(wants_offload() ? RecordedSteps::all : config.steps);  // all are measured
+  // A plan that is carried out is measured in all steps.
+  const RecordedSteps steps = wants_offload() ? RecordedSteps::all : config.steps;
+  choose_steps(config.region == nullptr ? steps : RecordedSteps::none);
+  if (config.region != nullptr) choose_region(config.region, config.steps);
+  if (config.control_flow) record_control_flow();
+  control_flow_is_asked_for = config.region != nullptr || config.control_flow;
   want_samples(config.sampling);
 }
 

@@ -6,6 +6,9 @@
 
 #include "native/torch_library.hpp"
 #include "native/torch_ops.hpp"
+#include "operators/activations.hpp"
+#include "operators/lane_costs.hpp"
+#include "operators/lane_records.hpp"
 #include "operators/live_bytes.hpp"
 #include "operators/offload.hpp"
 #include "operators/places.hpp"
@@ -16,13 +19,8 @@
 
 namespace lotus {
 
-constinit thread_local StepLane step_lane{};
-
 namespace {
 
-// A step of a large model has some ten thousand records.
-constexpr std::uint64_t kMostRecords = 400'000;
-constexpr std::uint64_t kRecordNs = 60, kOperatorNs = 2000;  // what they cost, see bench/steps
 constexpr std::uint32_t kMostLevels = 64;
 
 // Operators under way in the thread that trains. What PyTorch wraps around operators has no tensors of its
@@ -41,21 +39,13 @@ struct Nesting {
 struct Lane {
   unsigned long observer;  // of operators, in the thread that says so
   StepPhase phase;
-  std::uint64_t records, operators;  // of this step
   std::uint64_t number;
-  bool full, told;
+  bool told;
   Nesting nesting;
   TensorLayout layout;
   LayoutSearch search;
 };
 constinit Lane lane{};
-
-template <Kind K, class... Values>
-void put_at(Thread& thread, std::uint64_t now, Values... values) {
-  detail::make_room(thread);
-  detail::append<K>(thread, now, values...);
-  ++lane.records;
-}
 
 // Of the calling thread so far.
 struct ThreadUse {
@@ -73,13 +63,10 @@ std::uint64_t live_bytes() {
   return live_bytes_known ? __atomic_load_n(&live_tensor_bytes, __ATOMIC_RELAXED) : UINT64_MAX;
 }
 
-Thread* recording_thread() {
-  if (!step_lane.recording || step_lane.generation != process.generation || lane.full) return nullptr;
-  if (lane.records >= kMostRecords) {
-    lane.full = true;
-    return nullptr;
-  }
-  return current_thread();
+// Where the thread is. Where a batch is made, calls are not recorded.
+std::uint32_t place_now(Thread& thread) {
+  return sees_every_call() && python_thread.context == nullptr ? place_in_activation(thread)
+                                                               : current_place();
 }
 
 // ---- tensors
@@ -122,17 +109,18 @@ bool is_operator(std::string_view name) {
   return name.find("::") != std::string_view::npos && !name.starts_with("profiler::");
 }
 
-void open_operator(const void* function, const char* name, Thread& thread) {
+void open_operator(const void* function, const char* name, Thread& thread, std::uint64_t arrived) {
   Nesting& nesting = lane.nesting;
   nesting.open = nesting.depth;  // it is counted by now
   nesting.nested = 0;
   nesting.hook = hook_of_operator(name);
   if (nesting.hook != 0) define_hook(nesting.hook);
-  nesting.place = current_place();
-  note_operator(lane.operators);
+  nesting.place = place_now(thread);
+  note_operator(lane_use.operators);
   lane.search.look_at_start(lane.layout, function);
-  if (lane.layout.complete()) record_values(thread, ticks_now(), lane.layout.inputs_of(function), false);
+  if (lane.layout.complete()) record_values(thread, arrived, lane.layout.inputs_of(function), false);
   nesting.begin = ticks_now();
+  lane_use.operator_ticks += nesting.begin - arrived;
 }
 
 void close_operator(const void* function) {
@@ -149,7 +137,9 @@ void close_operator(const void* function) {
   put_at<Kind::torch_op>(*thread, now, std::uint64_t{nesting.hook}, std::uint64_t{nesting.place},
                          now - nesting.begin, static_cast<std::uint64_t>(phase),
                          std::uint64_t{nesting.nested});
-  ++lane.operators;
+  ++lane_use.operators;
+  lane_use.nested += nesting.nested;
+  lane_use.operator_ticks += ticks_now() - now;
 }
 
 void start(const void* function) {
@@ -161,6 +151,7 @@ void start(const void* function) {
     ++nesting.nested;
     return;
   }
+  const std::uint64_t arrived = ticks_now();
   const char* const name = torch.name(function);
   if (is_backward_wrapper(name)) {
     if (level >= kMostLevels) return;
@@ -168,7 +159,7 @@ void start(const void* function) {
     ++nesting.backward;
   } else if (is_operator(name) && python_thread.context == nullptr) {
     // Not while a batch is made: there each operation is timed, and would be told as longer.
-    if (Thread* thread = recording_thread()) open_operator(function, name, *thread);
+    if (Thread* thread = recording_thread()) open_operator(function, name, *thread, arrived);
   }
 }
 
@@ -214,14 +205,34 @@ void stop_observing_operators() {
   step_lane.observing = false;
 }
 
-void begin_recorded_step(std::uint64_t number) {
-  Thread* const thread = current_thread();
-  if (thread == nullptr) return;
-  lane.records = lane.operators = 0;
-  lane.full = false;
+namespace {
+
+void begin_lane(std::uint64_t number) {
+  lane_use = {};
   lane.number = number;
   lane.phase = StepPhase::forward;
   lane.nesting = {};
+}
+
+// The recorder, if this thread recorded and still does.
+Thread* end_lane() {
+  if (!step_lane.recording) return nullptr;
+  step_lane.recording = false;
+  end_activations();
+  if (step_lane.generation != process.generation) return nullptr;
+  if (!lane.layout.complete() && lane.search.has_failed())
+    tell_once("where this PyTorch keeps the tensors of an operator was not found out");
+  return current_thread();
+}
+
+std::uint64_t incomplete() { return std::uint64_t{lane_use.full} + (lane_use.calls_missing ? 2u : 0u); }
+
+}  // namespace
+
+void begin_recorded_step(std::uint64_t number) {
+  Thread* const thread = current_thread();
+  if (thread == nullptr) return;
+  begin_lane(number);
   const ThreadUse use = thread_use();
   const OffloadPlan plan = offload_plan();
   put_at<Kind::step>(*thread, ticks_now(), number, live_bytes(), use.faults, use.system_ns, offload.on,
@@ -231,17 +242,35 @@ void begin_recorded_step(std::uint64_t number) {
 }
 
 std::uint64_t end_recorded_step() {
-  if (!step_lane.recording) return 0;
-  Thread* const thread = step_lane.generation == process.generation ? current_thread() : nullptr;
-  step_lane.recording = false;
+  Thread* const thread = end_lane();
   if (thread == nullptr) return 0;
   const ThreadUse use = thread_use();
   put_at<Kind::step_end>(*thread, ticks_now(), lane.number, live_bytes(), use.faults, use.system_ns,
-                         std::uint64_t{lane.full}, offload.moves, offload.bytes, offload.ns, offload.late);
+                         incomplete(), offload.moves, offload.bytes, offload.ns, offload.late);
   end_offload_step();
-  if (!lane.layout.complete() && lane.search.has_failed())
-    tell_once("where this PyTorch keeps the tensors of an operator was not found out");
-  return (lane.records * kRecordNs + lane.operators * kOperatorNs) * ticks_per_second() / 1'000'000'000u;
+  return recording_cost(lane_use);
+}
+
+bool begin_recorded_region(std::uint64_t number, std::uint32_t place, bool inside) {
+  Thread* const thread = current_thread();
+  if (thread == nullptr) return false;
+  begin_lane(number);
+  put_at<Kind::region>(*thread, ticks_now(), number, std::uint64_t{place});
+  step_lane.generation = process.generation;
+  step_lane.recording = inside;
+  return true;
+}
+
+std::uint64_t end_recorded_region() {
+  constexpr std::uint64_t kOnlyTime = 4;
+  const std::uint64_t now = ticks_now();
+  const bool inside = step_lane.recording;
+  Thread* const thread = inside ? end_lane() : current_thread();
+  if (thread == nullptr || step_lane.generation != process.generation) return 0;
+  const std::uint64_t cost = inside ? recording_cost(lane_use) : 0;
+  put_at<Kind::region_end>(*thread, now, lane.number, inside ? incomplete() : kOnlyTime, cost);
+  if (inside) tell_lane_costs(lane_use);
+  return cost;
 }
 
 StepPhase enter_phase(StepPhase phase) {
@@ -255,16 +284,21 @@ void record_allocated(std::uint64_t address, std::uint64_t bytes) {
   if (thread == nullptr) return;
   const bool inside = lane.nesting.open != 0;
   if (inside) lane.search.note_allocation(address, bytes);
-  const std::uint32_t place = inside ? 0 : current_place();
+  const std::uint32_t place = inside ? 0 : place_now(*thread);
   put_at<Kind::allocated>(*thread, ticks_now(), address, bytes, std::uint64_t{place});
+  ++lane_use.blocks;
 }
 
 void record_released(std::uint64_t address, std::uint64_t bytes) {
-  if (Thread* const thread = recording_thread()) put_at<Kind::released>(*thread, ticks_now(), address, bytes);
+  Thread* const thread = recording_thread();
+  if (thread == nullptr) return;
+  put_at<Kind::released>(*thread, ticks_now(), address, bytes);
+  ++lane_use.blocks;
 }
 
 void forget_step() {
   step_lane.recording = false;
+  end_activations();
   end_offload_step();
 }
 

@@ -1,6 +1,6 @@
-// The operator lane: what PyTorch's operators do in a step of training that is recorded. Of each operator
-// that no other one calls: its time, the line of the program that called it, the storages that it uses; and
-// each block of memory that PyTorch's CPU allocator gives out and takes back meanwhile.
+// The operator lane: what PyTorch's operators do in a step of training, or in a region, that is recorded. Of
+// each operator that no other one calls: its time, the line of the program that called it, the storages that
+// it uses; and each block of memory that PyTorch's CPU allocator gives out and takes back meanwhile.
 //
 // It is of one thread, the one that trains; operators of other threads are not its.
 #pragma once
@@ -8,23 +8,20 @@
 #include <cstdint>
 #include <lotus/events.hpp>
 
+#include "operators/lane_records.hpp"
+
 namespace lotus {
-
-struct StepLane {
-  bool recording;                     // this thread is inside a step that is recorded
-  std::uint8_t backward, optimizing;  // calls of autograd's backward and of an optimizer's step that are open
-  bool observing;                     // its operators are observed; a child of a fork has that, too
-  std::uint32_t generation;
-};
-extern constinit thread_local StepLane step_lane;
-
-inline bool records_step() { return step_lane.recording; }
 
 // Begins and ends a step that is recorded. With the GIL held, in a thread that has recorded something.
 // `number`: of the step.
 void begin_recorded_step(std::uint64_t number);
 // What recording it cost, in ticks, estimated. 0: none was recorded.
 std::uint64_t end_recorded_step();
+
+// The same of a region: a call of a function, at `place`. `inside`: what is in it is recorded, too. False: it
+// cannot be.
+bool begin_recorded_region(std::uint64_t number, std::uint32_t place, bool inside);
+std::uint64_t end_recorded_region();
 
 // Operators are observed from now on in this thread, and no more. False: they cannot be.
 bool observe_operators();

@@ -1,5 +1,6 @@
 #include "operators/steps.hpp"
 
+#include "operators/activations.hpp"
 #include "operators/offload.hpp"
 #include "python/shown_frames.hpp"
 #include "record/recorder.hpp"
@@ -7,10 +8,6 @@
 
 namespace lotus {
 namespace {
-
-constexpr std::uint64_t kFirstSteps = 4;  // recorded in any case
-constexpr std::uint64_t kLaterSteps = 2;  // … together, later: what outlives a step is told by the next one
-constexpr std::uint64_t kMostOfTime = 333;  // 0.3 %
 
 // What tells the steps. Two loaders that are asked in turn make one step.
 class Teller {
@@ -36,10 +33,8 @@ struct Steps {
   bool by_loader = false;
   bool refused = false;
   Teller teller;
-  std::uint64_t next = 0;            // number of the next step
-  std::uint64_t left = kFirstSteps;  // to be recorded now, one after the other
-  std::uint64_t begin = 0;           // ticks, of the first one
-  std::uint64_t cost = 0;            // ticks, of all that were recorded
+  bool control_flow = false;
+  Turns turns;
 };
 constinit Steps steps{};
 
@@ -48,32 +43,22 @@ bool may_record() {
          is_main_thread();
 }
 
-bool records_next() {
-  if (steps.which == RecordedSteps::all) return true;
-  const std::uint64_t now = ticks_now();
-  if (steps.next == 0) steps.begin = now;
-  if (steps.left == 0 && steps.next > kFirstSteps && (now - steps.begin) / kMostOfTime > steps.cost)
-    steps.left = kLaterSteps;
-  if (steps.left == 0) return false;
-  --steps.left;
-  return true;
-}
-
 void turn(py::ThreadState* state) {
-  if (step_lane.recording) steps.cost += end_recorded_step();
-  const bool records = records_next();
-  const std::uint64_t number = steps.next++;
-  if (!records) return stop_observing_operators();
+  if (step_lane.recording) steps.turns.spent(end_recorded_step());
+  const std::uint64_t number = steps.turns.next();
+  if (!steps.turns.records(steps.which)) return stop_observing_operators();
   if (current_thread() == nullptr) return;
   show_frames(state);
   begin_offload_step(number);
   begin_recorded_step(number);
   if (!observe_operators()) steps.refused = true;
+  if (steps.control_flow && !steps.refused) begin_activations(state);
 }
 
 }  // namespace
 
 void choose_steps(RecordedSteps which) { steps.which = which; }
+void record_control_flow() { steps.control_flow = true; }
 bool records_all_steps() { return steps.which == RecordedSteps::all; }
 
 void step_by_loader(py::ThreadState* state, std::uint64_t iterator) {
@@ -86,10 +71,10 @@ void step_by_loader(py::ThreadState* state, std::uint64_t iterator) {
 }
 
 PhaseScope::PhaseScope(StepPhase phase)
-    : active_(records_step()), step_(steps.next), before_(active_ ? enter_phase(phase) : phase) {}
+    : active_(records_step()), step_(steps.turns.next()), before_(active_ ? enter_phase(phase) : phase) {}
 
 PhaseScope::~PhaseScope() {
-  if (active_ && records_step() && step_ == steps.next) enter_phase(before_);
+  if (active_ && records_step() && step_ == steps.turns.next()) enter_phase(before_);
 }
 
 OptimizerStep::OptimizerStep(py::ThreadState* state, const py::Object* optimizer)

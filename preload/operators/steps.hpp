@@ -7,16 +7,15 @@
 #include <cstdint>
 
 #include "operators/step_lane.hpp"
+#include "operators/turns.hpp"
 #include "python/call.hpp"
 
 namespace lotus {
 
-// Which steps are recorded: none; a few at the beginning, then so few that it costs less than 0.3 % of the
-// time; all.
-enum class RecordedSteps : std::uint8_t { none, automatic, all };
-
 // Before the first step.
 void choose_steps(RecordedSteps which);
+// Of steps that are recorded, the calls of Python functions are, too.
+void record_control_flow();
 bool records_all_steps();
 
 // A loader's iterator is asked for a batch. Where several are, the one that was asked first tells the steps.

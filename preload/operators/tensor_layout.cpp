@@ -86,14 +86,12 @@ void LayoutSearch::note_allocation(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void LayoutSearch::note_storage(const StorageBlock& block) {
-  if (block.bytes < kLeastBytes || is_recent(block)) return;
-  recent_[next_recent_++ % kRecent] = block;
+  if (block.bytes >= kLeastBytes) recent_[slot_of(block)] = block;
 }
 
 bool LayoutSearch::is_recent(const StorageBlock& block) const {
-  for (const StorageBlock& known : recent_)
-    if (known.address == block.address && known.bytes == block.bytes) return block.bytes >= kLeastBytes;
-  return false;
+  const StorageBlock& known = recent_[slot_of(block)];
+  return known.address == block.address && known.bytes == block.bytes && block.bytes >= kLeastBytes;
 }
 
 void LayoutSearch::vote(const Candidate& candidate) {

@@ -5,6 +5,7 @@
 // and size. An IValue that holds a list leads to a vector of IValues.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace lotus {
@@ -70,7 +71,7 @@ class LayoutSearch {
 
  private:
   static constexpr std::uint32_t kMostLooks = 2000;
-  static constexpr std::uint32_t kRecent = 64;
+  static constexpr std::uint32_t kRecent = 128;  // storages, a power of two
   static constexpr std::uint32_t kMostCandidates = 48;
   static constexpr std::uint32_t kEnough = 3;  // times that a guess must have been right
 
@@ -79,6 +80,10 @@ class LayoutSearch {
     std::uint32_t tag, votes;
   };
 
+  // Each operand of each operator is noted: each address has one place.
+  static std::size_t slot_of(const StorageBlock& block) {
+    return (block.address >> 6) * 0x9e3779b97f4a7c15u >> 56 & (kRecent - 1);
+  }
   bool is_recent(const StorageBlock& block) const;
   void vote(const Candidate& candidate);
   void look_in_tensor(std::int32_t vector, const BoxedValue& value);
@@ -86,7 +91,6 @@ class LayoutSearch {
   void look_for_inputs(TensorLayout& layout, const std::uint64_t* words, std::int32_t slot);
 
   StorageBlock recent_[kRecent] = {};
-  std::uint32_t next_recent_ = 0;
   StorageBlock made_{};  // the last allocation in this operator
   Candidate candidates_[kMostCandidates] = {};
   std::uint32_t candidate_count_ = 0;

@@ -8,6 +8,7 @@
 #include "python/frame_handlers.hpp"
 #include "python/known_calls.hpp"
 #include "python/objects.hpp"
+#include "python/recorded_calls.hpp"
 #include "python/state_lock.hpp"
 
 namespace lotus {
@@ -254,6 +255,8 @@ void* classify(py::Object* code) {
   const bool iterates = text == "__next__" || text == "__iter__" || text == "next" ||
                         (code_integer(code, names.co_flags) & kGeneratorFlag) != 0;
   const bool named = may_have_role(text);
+  if (const Role* const role = region_role(code, text); role != nullptr)
+    if (CodeInfo* const info = describe_with(code, role); info != nullptr) return info;
   if (!named && !iterates) return kPlain;
   const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
   if (named) {

@@ -9,6 +9,7 @@
 #include "python/known_calls.hpp"
 #include "python/objects.hpp"
 #include "python/python_calls.hpp"
+#include "python/recorded_calls.hpp"
 #include "python/shown_frames.hpp"
 #include "python/state_lock.hpp"
 #include "python/unhooked_call.hpp"
@@ -72,6 +73,7 @@ void set_extra(py::Object* code, void* extra) {
   if (extra == nullptr) {
     extra = classify(code);
     set_extra(code, extra);
+    if (control_flow_is_asked_for) keep_frame_visible(frame, code);
   }
   Call call{state, frame, 0, code, info_in(extra)};
   if (call.info != nullptr && call.info->role != nullptr) {
@@ -107,13 +109,30 @@ void set_extra(py::Object* code, void* extra) {
 template <bool kShared>
 py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing);
 
+// … and of a call whose depth is known to be no matter.
+template <bool kShared>
+inline py::Object* evaluate_here(py::ThreadState* state, py::Frame* frame, int throwing);
+
 py::Evaluator own_evaluator() { return py::free_threaded ? evaluate<true> : evaluate<false>; }
+
+// Where batches are made, operations are timed: there nothing is added to calls.
+[[gnu::noinline]] py::Object* evaluate_recorded(py::ThreadState* state, py::Frame* frame, int throwing) {
+  const bool deep = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < recorded_floor;
+  if (python_thread.context != nullptr)
+    return deep ? evaluate_unhooked(state, frame, throwing) : evaluate_here<false>(state, frame, throwing);
+  const RecordedCall call = record_call(state, frame, py::code_of(frame), throwing != 0, deep);
+  py::Object* const result =
+      deep ? evaluate_unhooked(state, frame, throwing) : evaluate_here<false>(state, frame, throwing);
+  record_return(call);
+  return result;
+}
 
 // From 3.11 a Python call takes no C stack, unless there is a frame evaluator; 3.12 also counts such calls
 // and allows 1,500. A recursion that goes deep gets CPython's own evaluator back until it returns, so that it
 // goes as deep as without us; what is down there is not seen.
 [[gnu::noinline]] py::Object* evaluate_deep(py::ThreadState* state, py::Frame* frame, int throwing) {
   const auto address = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (sees_every_call()) return evaluate_recorded(state, frame, throwing);
   if (python_thread.stack_floor == UINTPTR_MAX) {  // this thread's first frame
     const std::uintptr_t most = py::layout->hooked_stack;
     const std::uintptr_t own = most != 0 ? stack_below(address) / 4 : 0;  // the rest is for C code
@@ -184,13 +203,9 @@ template <bool kShared>
   return evaluate<true>(state, frame, throwing);
 }
 
-// All that a plain call costs. Whatever it calls takes its place, so that it saves no registers.
 template <bool kShared>
-py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
-  if (kShared && holds_state_lock()) [[unlikely]]
-    return evaluate_meanwhile(state, frame, throwing);
-  if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < python_thread.stack_floor) [[unlikely]]
-    return evaluate_deep(state, frame, throwing);
+[[gnu::always_inline]] inline py::Object* evaluate_here(py::ThreadState* state, py::Frame* frame,
+                                                        int throwing) {
   py::Object* code = py::code_of(frame);
   if (const Context* context = python_thread.context;
       context != nullptr && throwing == 0 && is_current(*context)) {
@@ -204,6 +219,16 @@ py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
   if (extras != Extras::direct) [[unlikely]]
     return evaluate_through_api<kShared>(state, frame, throwing);
   return evaluate_known<kShared>(state, frame, throwing, code, py::extra_of(code, extra_index));
+}
+
+// All that a plain call costs. Whatever it calls takes its place, so that it saves no registers.
+template <bool kShared>
+py::Object* evaluate(py::ThreadState* state, py::Frame* frame, int throwing) {
+  if (kShared && holds_state_lock()) [[unlikely]]
+    return evaluate_meanwhile(state, frame, throwing);
+  if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < python_thread.stack_floor) [[unlikely]]
+    return evaluate_deep(state, frame, throwing);
+  return evaluate_here<kShared>(state, frame, throwing);
 }
 
 // Whether extra values are where they are thought to be.

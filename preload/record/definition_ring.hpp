@@ -13,8 +13,10 @@ namespace lotus {
 bool put_record(RingWriter& ring, const RingRecord& record, const void* payload);
 
 namespace detail {
+// False: there was no room; `send_definition` counts it as lost.
+bool offer_definition(const std::uint8_t* bytes, std::size_t size, std::uint64_t now);
 bool send_definition(const std::uint8_t* bytes, std::size_t size, std::uint64_t now);
-}
+}  // namespace detail
 
 // Sends a definition at once, through a ring of its own. False: no room now. For threads that have their
 // recorder; see define().

@@ -47,7 +47,7 @@ void StepCollector::begin(const Stream& stream, Open& open, const Record& record
 }
 
 void StepCollector::end(Open& open, const Record& record, std::uint64_t ticks) {
-  const bool incomplete = open.lost || field<Kind::step_end, "incomplete">(record) != 0;
+  const bool incomplete = open.lost || (field<Kind::step_end, "incomplete">(record) & 1) != 0;
   RecordedStep made = open.builder->finish(ticks, field<Kind::step_end, "live">(record), incomplete);
   const auto since = [](std::uint64_t after, std::uint64_t before) {
     return after > before ? after - before : 0;

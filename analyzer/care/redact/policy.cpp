@@ -55,6 +55,9 @@ constexpr Row kRows[] = {
     {"standing", "file", Redaction::path},
     {"python_code", "name", Redaction::keep},
     {"python_code", "file", Redaction::path},
+    {"code_table", "bytecode", Redaction::keep},
+    {"code_table", "lines", Redaction::keep},
+    {"code_table", "names", Redaction::keep},
     {"tensor_form", "sizes", Redaction::keep},
     {"no_steps", "reason", Redaction::keep},
 };
