@@ -35,6 +35,7 @@ Run prepare_memory_plan(CLI::App& app);
 Run prepare_map(CLI::App& app);
 Run prepare_counters(CLI::App& app);
 Run prepare_memory(CLI::App& app);
+Run prepare_control_flow(CLI::App& app);
 Run prepare_flame(CLI::App& app);
 Run prepare_diff(CLI::App& app);
 Run prepare_export(CLI::App& app);

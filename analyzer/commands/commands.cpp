@@ -43,6 +43,12 @@ constexpr Command kCommands[] = {
      "and what is held longer than it is used. Of PyTorch's CPU memory; which steps are recorded: "
      "LOTUS_STEPS.",
      prepare_memory},
+    {"control-flow", "what loops, branches and recursion cost, and what would be gained without them",
+     "Prints of recorded regions or training steps which part of their time is work on tensors and which is\n"
+     "Python and tests of it; for each loop, branch and recursion its counts, its line and its cost. What "
+     "is\n"
+     "recorded: LOTUS_REGION.",
+     prepare_control_flow},
     {"flame", "the stacks of each operation, for flame graphs",
      "Writes the CPU time of every stack: the operation, then Python and native functions, outermost first.\n"
      "Several traces are summed.",

@@ -237,6 +237,18 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
           field<Kind::place, "parent">(record), field<Kind::place, "code">(record),
           field<Kind::place, "line">(record), field<Kind::place, "offset">(record)};
       return;
+    case Kind::code_table:
+      target.code_tables[field<Kind::code_table, "code">(record)] = {
+          std::string(field<Kind::code_table, "bytecode">(record)),
+          std::string(field<Kind::code_table, "lines">(record)),
+          std::string(field<Kind::code_table, "names">(record))};
+      return;
+    case Kind::lane_cost:
+      target.lane_cost = {
+          field<Kind::lane_cost, "operator_ps">(record), field<Kind::lane_cost, "inside_operator_ps">(record),
+          field<Kind::lane_cost, "nested_ps">(record), field<Kind::lane_cost, "call_ps">(record),
+          field<Kind::lane_cost, "tensor_ps">(record)};
+      return;
     case Kind::tensor_form:
       target.tensor_forms[field<Kind::tensor_form, "id">(record)] = {
           field<Kind::tensor_form, "dtype">(record), std::string(field<Kind::tensor_form, "sizes">(record))};

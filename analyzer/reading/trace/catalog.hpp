@@ -135,6 +135,22 @@ struct CallPlace {
   std::uint64_t offset = 0;  // of the instruction in the code, in bytes
 };
 
+// What a code object is made of, as it lies in the process; all empty: not known.
+struct CodeTable {
+  std::string bytecode;  // co_code
+  std::string lines;     // co_lnotab in 3.9, else co_linetable
+  std::string names;     // co_names, joined by newlines
+};
+
+// What recording steps and regions costs, in picoseconds; 0: not known.
+struct LaneCost {
+  std::uint64_t operator_ps = 0;  // an operator, outside of its own time
+  std::uint64_t inside_ps = 0;    // inside
+  std::uint64_t nested_ps = 0;    // inside, for each one that it called
+  std::uint64_t call_ps = 0;      // a call of a Python function with its end
+  std::uint64_t tensor_ps = 0;    // an operand
+};
+
 struct TensorForm {
   std::uint64_t dtype = 0;  // c10::ScalarType
   std::string sizes;        // "64x3x224x224"
@@ -200,6 +216,8 @@ struct Process {
   std::map<std::uint64_t, WantedCounter> counters;   // by number
   std::map<std::uint64_t, PythonCode> python_codes;  // by id
   std::map<std::uint64_t, CallPlace> places;         // by id
+  std::map<std::uint64_t, CodeTable> code_tables;    // by id of the code
+  std::optional<LaneCost> lane_cost;
   std::map<std::uint64_t, TensorForm> tensor_forms;  // by id
   std::string
       no_steps;  // why the storages of its operators are not known; empty: they are, or none was asked for

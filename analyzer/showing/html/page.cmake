@@ -4,7 +4,7 @@ find_file(D3_MIN_JS d3.min.js PATHS /usr/share/nodejs/d3/dist NO_DEFAULT_PATH RE
 
 set(page_styles page.css charts.css narrow.css print.css)
 set(page_scripts data.js format.js page.js theme.js tooltip.js axes.js verdict.js lane_levels.js lane_paint.js
-    lane_model.js lanes.js box_plot.js ops.js batch_charts.js batches.js samples.js flame.js native.js hardware.js memory.js run.js main.js)
+    lane_model.js lanes.js box_plot.js ops.js batch_charts.js batches.js samples.js flame.js native.js hardware.js memory.js control_flow.js run.js main.js)
 list(TRANSFORM page_styles PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/html/page/)
 list(TRANSFORM page_scripts PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/html/page/)
 set(page_directory ${CMAKE_CURRENT_BINARY_DIR}/html)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "answers/controlflow/views.hpp"
 #include "answers/counters/ratios.hpp"
 #include "answers/counters/views.hpp"
 #include "answers/memory/views.hpp"
@@ -125,7 +126,8 @@ std::vector<Visitor*> Page::visitors(const Trace& trace) {
   samples_.begin(trace);
   profile_ = std::make_unique<Profile>(trace);
   step_collector_ = std::make_unique<memory::StepCollector>(trace, steps_);
-  return {&rows_, &op_times_, &samples_, profile_.get(), step_collector_.get()};
+  region_collector_ = std::make_unique<controlflow::RegionCollector>(trace, regions_);
+  return {&rows_, &op_times_, &samples_, profile_.get(), step_collector_.get(), region_collector_.get()};
 }
 
 void Page::add(const Trace& trace, const Reading& reading) {
@@ -134,6 +136,17 @@ void Page::add(const Trace& trace, const Reading& reading) {
   runs_.push_back(run_facts(trace, reading));
   profile_.reset();
   add_memory();
+  add_control_flow();
+}
+
+void Page::add_control_flow() {
+  region_collector_->finish();
+  region_collector_.reset();
+  // Steps of a training that was not asked for control flow tell nothing of it.
+  std::erase_if(regions_, [](const controlflow::Region& region) { return !region.calls_seen; });
+  if (!regions_.empty())
+    control_flow_.push_back(controlflow::control_flow_json(controlflow::answers_of(regions_)));
+  regions_.clear();
 }
 
 void Page::add_memory() {
@@ -171,6 +184,7 @@ void Page::write(Output& out, const Findings& findings) {
     if (name == "report") return out.write(inside_script(report_json(findings)));
     if (name == "native") return out.write(inside_script(native()));
     if (name == "counters") return out.write(inside_script(counters_page_json(findings.counters)));
+    if (name == "control-flow") return out.write(inside_script(control_flow_));
     if (name == "memory") return out.write(inside_script(memory_));
     if (name == "runs") return out.write(inside_script(runs_));
     if (name == "run-over-time") {

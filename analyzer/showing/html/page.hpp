@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "answers/controlflow/regions.hpp"
 #include "answers/memory/steps.hpp"
 #include "answers/report/findings.hpp"
 #include "answers/stacks/flame.hpp"
@@ -32,6 +33,7 @@ class Page {
  private:
   nlohmann::ordered_json native();
   void add_memory();
+  void add_control_flow();
 
   LaneTable lanes_;
   BatchRows rows_{lanes_};
@@ -41,6 +43,9 @@ class Page {
   std::vector<memory::RecordedStep> steps_;  // of the current trace
   std::unique_ptr<memory::StepCollector> step_collector_;
   nlohmann::ordered_json memory_ = nlohmann::ordered_json::array();  // of traces with recorded steps
+  std::vector<controlflow::Region> regions_;                         // of the current trace
+  std::unique_ptr<controlflow::RegionCollector> region_collector_;
+  nlohmann::ordered_json control_flow_ = nlohmann::ordered_json::array();  // of traces that have any
   MapBuilder map_;
   FlameBuilder flames_{FlameTime::cpu, false};
   nlohmann::ordered_json runs_ = nlohmann::ordered_json::array();

@@ -24,6 +24,7 @@ const report = readJson('data-report');
 const runs = readJson('data-runs');
 const native = readJson('data-native');
 const memory = readJson('data-memory');
+const controlFlow = readJson('data-control-flow');
 /** A C++ function's name without what makes it long. */
 const readable = name => Object.hasOwn(native.readable, name) ? native.readable[name] : name;
 /** null: LOTUS_COUNTERS was not set. */

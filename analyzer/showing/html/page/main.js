@@ -1,7 +1,7 @@
 // Draws the page, section by section; then all charts.
 
 for (const draw
-         of [drawVerdict, drawTime, drawOps, drawBatches, drawSamples, drawNative, drawHardware, drawMemory, drawRun])
+         of [drawVerdict, drawTime, drawOps, drawBatches, drawSamples, drawNative, drawHardware, drawMemory, drawControlFlow, drawRun])
   draw();
 theme.start();
 redrawCharts();

@@ -1,0 +1,232 @@
+#include "answers/controlflow/answer.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace lotus::analyzer::controlflow {
+namespace {
+
+constexpr std::size_t kWarm = 3;    // whole calls from which on the first of a run is left out
+constexpr std::size_t kMiddle = 8;  // from which on only the middle half by time counts
+
+std::string name_of(const Region& region) {
+  if (region.is_step) return "training step";
+  for (const Activation& activation : region.activations) {
+    const auto code = region.process->python_codes.find(activation.code);
+    if (!activation.inferred && code != region.process->python_codes.end()) return code->second.name;
+  }
+  return "region";
+}
+
+using Group = std::vector<const Region*>;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double wall_ns(const Region& region) {
+  return static_cast<double>(region.end - region.begin) * region.ns_per_tick;
+}
+
+// Where calls were timed without recording them, how much more recording took than was said: by what the
+// others took longer. The recorder's prices are right within these bounds, calls of a model may differ by
+// more.
+constexpr double kLeastFactor = 0.5, kMostFactor = 2;
+constexpr std::size_t kTimed = 3;
+
+double recording_factor(const RegionAnswer& answer, const Group& used) {
+  if (answer.timed < kTimed) return 1;
+  std::vector<double> walls, costs;
+  for (const Region* region : used) {
+    walls.push_back(wall_ns(*region));
+    costs.push_back(static_cast<double>(region->cost) * region->ns_per_tick);
+  }
+  const double said = median(costs);
+  if (said <= 0) return 1;
+  return std::clamp((median(walls) - answer.timed_ns) / said, kLeastFactor, kMostFactor);
+}
+
+// Those that tell of a usual call.
+Group usual(const Group& all) {
+  Group whole;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(whole),
+               [](const Region* r) { return r->is_whole(); });
+  if (whole.empty()) return all;
+  if (whole.size() >= kWarm) std::erase_if(whole, [](const Region* region) { return region->number == 0; });
+  if (whole.size() < kMiddle) return whole;
+  std::stable_sort(whole.begin(), whole.end(),
+                   [](const Region* a, const Region* b) { return a->end - a->begin < b->end - b->begin; });
+  const auto quarter = static_cast<std::ptrdiff_t>(whole.size() / 4);
+  return {whole.begin() + quarter, whole.end() - quarter};
+}
+
+// Python between two operators that follow each other in one function, by gap.
+double typical_gap(const Region& region, const Times& times) {
+  std::vector<double> direct;
+  for (const Gap& gap : times.gaps) {
+    if (gap.activation == Gap::kNobody || gap.before == 0) continue;
+    const std::vector<Event>& events = region.activations[gap.activation].events;
+    if (gap.before >= events.size() || events[gap.before].is_call || events[gap.before - 1].is_call) continue;
+    direct.push_back(gap.parts.python);
+  }
+  if (direct.empty()) return 0;
+  return median(std::move(direct));
+}
+
+void add_region(RegionAnswer& answer, const Region& region, const Codes& codes, double factor,
+                Constructs& constructs) {
+  const DataFlow flow(region);
+  const Times times = times_of(region, flow, factor);
+  add_constructs(region, codes, flow, times, constructs);
+  const double share = 1.0 / static_cast<double>(answer.used);
+  answer.parts.add(times.all, share);
+  const auto control = std::count(flow.control().begin(), flow.control().end(), true);
+  const auto native = static_cast<double>(region.operators.size()) - static_cast<double>(control);
+  answer.operators += share * static_cast<double>(region.operators.size());
+  answer.control_operators += share * static_cast<double>(control);
+  answer.python_calls += share * static_cast<double>(region.activations.size());
+  answer.straight_python += share * std::min(times.all.python, native * typical_gap(region, times));
+  answer.lower_bound = answer.lower_bound || region.calls_missing || !region.is_whole();
+  answer.calls_seen = answer.calls_seen && region.calls_seen;
+  for (const Activation& activation : region.activations) {
+    const auto code = region.process->python_codes.find(activation.code);
+    if (code != region.process->python_codes.end() &&
+        code->second.file.find("/torch/_dynamo/") != std::string::npos)
+      answer.compiled = true;
+    answer.codes_known = answer.codes_known && (codes.is_machinery(activation.code) || activation.inferred ||
+                                                codes.find(activation.code) != nullptr);
+  }
+}
+
+// Of loops and recursions what is their own; of branches their tests.
+double blame(const ConstructAnswer& construct) {
+  const Parts& parts = construct.kind == ConstructKind::branch ? construct.sums.test : construct.sums.own;
+  return parts.python + parts.control;
+}
+
+bool is_seen(const ConstructAnswer& construct) {
+  const Construct& sums = construct.sums;
+  switch (construct.kind) {
+    case ConstructKind::loop:
+      return sums.iterations > 0 || sums.unseen;
+    case ConstructKind::branch:
+      return sums.taken + sums.not_taken > 0;
+    default:
+      return true;
+  }
+}
+
+ConstructAnswer told(const Process& process, const Codes& codes, const ConstructKey& key,
+                     const Construct& sums) {
+  ConstructAnswer construct{key.kind, {}, sums, false};
+  if (const auto code = process.python_codes.find(key.code); code != process.python_codes.end())
+    construct.source = {code->second.file, code->second.name, code->second.line};
+  const CodeFlow* flow = codes.find(key.code);
+  if (flow == nullptr) return construct;
+  if (key.kind == ConstructKind::loop) {
+    construct.source.line = flow->loops()[key.at].line;
+    construct.is_for = flow->loops()[key.at].is_for;
+  } else if (key.kind == ConstructKind::branch) {
+    construct.source.line = flow->line(key.at);
+  }
+  return construct;
+}
+
+RegionAnswer answer_of(Group group) {
+  std::vector<double> timed;
+  for (const Region* region : group)
+    if (region->only_timed && region->ended) timed.push_back(wall_ns(*region));
+  std::erase_if(group, [](const Region* region) { return region->only_timed; });
+  if (group.empty()) return {};
+  const Region& first = *group.front();
+  RegionAnswer answer;
+  answer.process = first.process;
+  answer.name = name_of(first);
+  answer.is_step = first.is_step;
+  answer.recorded = group.size();
+  answer.incomplete = static_cast<std::uint64_t>(
+      std::count_if(group.begin(), group.end(), [](const Region* region) { return !region->is_whole(); }));
+  answer.timed = timed.size();
+  if (!timed.empty()) answer.timed_ns = median(std::move(timed));
+  const Group used = usual(group);
+  answer.used = used.size();
+  answer.cost_known =
+      first.cost > 0 || (first.process->lane_cost && first.process->lane_cost->operator_ps > 0);
+  const Codes codes(*first.process, group);
+  Constructs constructs;
+  const double factor = recording_factor(answer, used);
+  for (const Region* region : used) add_region(answer, *region, codes, factor, constructs);
+  answer.outside.add(constructs.outside, 1.0 / static_cast<double>(answer.used));
+  for (const auto& [key, sums] : constructs.all)
+    if (ConstructAnswer construct = told(*first.process, codes, key, sums); is_seen(construct))
+      answer.constructs.push_back(std::move(construct));
+  std::stable_sort(answer.constructs.begin(), answer.constructs.end(),
+                   [](const ConstructAnswer& a, const ConstructAnswer& b) { return blame(a) > blame(b); });
+  return answer;
+}
+
+}  // namespace
+
+ConstructAnswer::Skip ConstructAnswer::skip() const {
+  Skip skip;
+  if (kind != ConstructKind::branch || !sums.data_dependent || !sums.joins) return skip;
+  if (sums.taken == 0 || sums.not_taken == 0) return skip;
+  const double taken = sums.taken_time.untraced() / static_cast<double>(sums.taken);
+  const double other = sums.not_taken_time.untraced() / static_cast<double>(sums.not_taken);
+  skip.known = taken != other;
+  skip.costly_is_taken = taken > other;
+  skip.costly_ns = std::max(taken, other);
+  skip.cheap_ns = std::min(taken, other);
+  skip.decision_ns = sums.decides.untraced() / static_cast<double>(sums.visits());
+  skip.executed = static_cast<double>(skip.costly_is_taken ? sums.taken : sums.not_taken) /
+                  static_cast<double>(sums.taken + sums.not_taken);
+  const double saves = skip.costly_ns - skip.cheap_ns;
+  skip.benefit_ns = (1 - skip.executed) * saves - skip.decision_ns;
+  skip.break_even = skip.known ? 1 - skip.decision_ns / saves : 0;
+  return skip;
+}
+
+double RegionAnswer::overhead() const {
+  const double all = parts.untraced();
+  return all > 0 ? (parts.python + parts.control) / all : 0;
+}
+
+double RegionAnswer::speedup_high() const { return parts.native > 0 ? parts.untraced() / parts.native : 1; }
+
+double RegionAnswer::speedup_low() const {
+  const double best = parts.native + kDispatchNs * (operators - control_operators);
+  return best > 0 ? std::max(1.0, parts.untraced() / best) : 1;
+}
+
+Ladder RegionAnswer::ladder() const {
+  Ladder ladder;
+  ladder.as_is = parts.untraced();
+  ladder.without_control = ladder.as_is - parts.control;
+  ladder.compiled_high = parts.native + kDispatchNs * (operators - control_operators);
+  // No less than compiled: what recording took may be more than the gaps that it is taken from.
+  ladder.straight_line = std::max(parts.native + straight_python, ladder.compiled_high);
+  ladder.compiled_low = parts.native;
+  ladder.operators = parts.native;
+  return ladder;
+}
+
+std::vector<RegionAnswer> answers_of(const std::vector<Region>& regions) {
+  std::map<std::tuple<std::uint32_t, const Process*, bool>, Group>
+      groups;  // a process has one region's function
+  for (const Region& region : regions)
+    groups[{region.process->number, region.process, region.is_step}].push_back(&region);
+  std::vector<RegionAnswer> answers;
+  for (const auto& [key, group] : groups)
+    if (RegionAnswer answer = answer_of(group); answer.process != nullptr)
+      answers.push_back(std::move(answer));
+  std::stable_sort(answers.begin(), answers.end(), [](const RegionAnswer& a, const RegionAnswer& b) {
+    return a.parts.untraced() * static_cast<double>(a.recorded) >
+           b.parts.untraced() * static_cast<double>(b.recorded);
+  });
+  return answers;
+}
+
+}  // namespace lotus::analyzer::controlflow

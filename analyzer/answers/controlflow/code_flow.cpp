@@ -1,0 +1,199 @@
+#include "answers/controlflow/code_flow.hpp"
+
+#include <algorithm>
+
+#include "answers/controlflow/line_table.hpp"
+
+namespace lotus::analyzer::controlflow {
+namespace {
+
+constexpr std::size_t kMostInstructions = 20'000;  // of a code; a damaged or a generated one has more
+
+}  // namespace
+
+std::optional<CodeFlow> CodeFlow::of(unsigned minor, const CodeTable& table, std::uint64_t first_line) {
+  auto code = decoded(minor, table.bytecode);
+  if (!code || code->size() > kMostInstructions) return std::nullopt;
+  CodeFlow flow;
+  flow.lines_ = lines_of(minor, *code, table.lines, first_line);
+  flow.code_ = std::move(*code);
+  flow.link();
+  flow.find_loops();
+  flow.nest_loops();
+  flow.find_tests();
+  flow.find_joins();
+  return flow;
+}
+
+void CodeFlow::link() {
+  const std::size_t exit = code_.size();
+  next_.assign(exit + 1, {});
+  before_.assign(exit + 1, {});
+  const auto edge = [&](std::size_t from, std::size_t to) {
+    next_[from].push_back(to);
+    before_[to].push_back(from);
+  };
+  for (std::size_t i = 0; i < exit; ++i) {
+    const Instruction& at = code_[i];
+    const bool jumps =
+        at.flow == Flow::jump_forward || at.flow == Flow::jump_backward || at.flow == Flow::jump_absolute;
+    if (at.flow == Flow::stop) {
+      edge(i, exit);
+      continue;
+    }
+    if (!jumps) edge(i, std::min(i + 1, exit));
+    if (at.target != kNone) edge(i, at.target);
+  }
+}
+
+// What a code reaches from its beginning: handlers of exceptions are not, from 3.11 on.
+static std::vector<bool> reached_from_start(const std::vector<std::vector<std::size_t>>& next) {
+  std::vector<bool> reached(next.size(), false);
+  std::vector<std::size_t> open{0};
+  reached[0] = true;
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    for (const std::size_t to : next[at])
+      if (!reached[to]) {
+        reached[to] = true;
+        open.push_back(to);
+      }
+  }
+  return reached;
+}
+
+// CPython's compiler goes back in a code only to a loop's beginning.
+void CodeFlow::find_loops() {
+  const std::vector<bool> reached = reached_from_start(next_);
+  std::map<std::size_t, std::vector<std::size_t>> ends;  // by header
+  for (std::size_t i = 0; i < code_.size(); ++i)
+    for (const std::size_t to : next_[i])
+      if (reached[i] && to <= i && code_[to].flow != Flow::send) ends[to].push_back(i);
+  for (const auto& [header, froms] : ends) {
+    Loop loop;
+    loop.header = header;
+    loop.inside.assign(code_.size() + 1, false);
+    loop.inside[header] = true;
+    std::vector<std::size_t> open;
+    for (const std::size_t from : froms) {
+      back_.insert({from, header});
+      open.push_back(from);
+    }
+    while (!open.empty()) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      if (loop.inside[at] || !reached[at]) continue;
+      loop.inside[at] = true;
+      open.insert(open.end(), before_[at].begin(), before_[at].end());
+    }
+    loop.is_for = code_[header].flow == Flow::for_iter;
+    find_line(loop, froms);
+    loops_.push_back(std::move(loop));
+  }
+}
+
+// `while` begins at its test, in its first line; where the compiler has put a copy of the test at the end, at
+// its body. `while True` leaves a nop before the body.
+void CodeFlow::find_line(Loop& loop, const std::vector<std::size_t>& ends) {
+  const auto least = [](std::uint32_t a, std::uint32_t b) {
+    return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
+  };
+  loop.line = lines_[loop.header];
+  if (loop.is_for) {
+    if (loop.header + 1 < code_.size()) loop.line = least(loop.line, lines_[loop.header + 1]);
+    return;
+  }
+  for (const std::size_t end : ends) loop.line = least(loop.line, lines_[end]);
+  if (loop.header > 0 && code_[loop.header - 1].flow == Flow::nop)
+    loop.line = least(loop.line, lines_[loop.header - 1]);
+}
+
+void CodeFlow::nest_loops() {
+  const auto size = [](const Loop& loop) { return std::count(loop.inside.begin(), loop.inside.end(), true); };
+  std::stable_sort(loops_.begin(), loops_.end(),
+                   [&](const Loop& a, const Loop& b) { return size(a) > size(b); });  // outer ones first
+  innermost_.assign(code_.size() + 1, kNone);
+  for (std::size_t l = 0; l < loops_.size(); ++l) {
+    loops_[l].parent = innermost_[loops_[l].header];
+    for (std::size_t i = 0; i < code_.size(); ++i)
+      if (loops_[l].inside[i]) innermost_[i] = l;
+  }
+}
+
+void CodeFlow::find_tests() {
+  for (Loop& loop : loops_) {
+    if (loop.is_for) {
+      loop.tests.push_back(loop.header);
+      continue;
+    }
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (!is_test(code_[i].flow) || lines_[i] != loop.line) continue;
+      const std::size_t other = std::min(i + 1, code_.size());
+      if (loop.inside[i] && loop.inside[other] != loop.inside[code_[i].target]) {
+        loop.tests.push_back(i);
+        loop_tests_.insert(i);
+      } else if (!loop.inside[i] && (other == loop.header || code_[i].target == loop.header ||
+                                     loop.inside[other] != loop.inside[code_[i].target])) {
+        loop_tests_.insert(i);  // the copy of the test before the first iteration
+      }
+    }
+    std::size_t at = loop.header;
+    while (at < code_.size() && lines_[at] == loop.line && !loop_tests_.contains(at)) ++at;
+    loop.tests_first = at < code_.size() && loop_tests_.contains(at);
+  }
+}
+
+// Each instruction's nearest one that all ways from it to the exit pass: Cooper, Harvey and Kennedy, "A
+// Simple, Fast Dominance Algorithm" (2001), on the graph the other way round. Ways by exceptions do not
+// count.
+void CodeFlow::find_joins() {
+  const std::size_t exit = code_.size();
+  const auto is_way = [&](std::size_t from, std::size_t to) {
+    return from >= exit || code_[from].flow != Flow::setup || to != code_[from].target || to == from + 1;
+  };
+  // Instructions that reach the exit, the exit last.
+  std::vector<std::size_t> order, number(exit + 1, kNone);
+  std::vector<std::pair<std::size_t, std::size_t>> open{{exit, 0}};
+  std::vector<bool> known(exit + 1, false);
+  known[exit] = true;
+  while (!open.empty()) {
+    auto& [at, edge] = open.back();
+    if (edge == before_[at].size()) {
+      number[at] = order.size();
+      order.push_back(at);
+      open.pop_back();
+      continue;
+    }
+    const std::size_t from = before_[at][edge++];
+    if (known[from] || !is_way(from, at)) continue;
+    known[from] = true;
+    open.emplace_back(from, 0);
+  }
+  joins_.assign(exit + 1, kNone);
+  joins_[exit] = exit;
+  const auto common = [&](std::size_t a, std::size_t b) {
+    while (a != b) {
+      while (number[a] < number[b]) a = joins_[a];
+      while (number[b] < number[a]) b = joins_[b];
+    }
+    return a;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = order.size() - 1; i-- > 0;) {
+      std::size_t join = kNone;
+      for (const std::size_t to : next_[order[i]])
+        if (is_way(order[i], to) && joins_[to] != kNone) join = join == kNone ? to : common(join, to);
+      changed = changed || joins_[order[i]] != join;
+      joins_[order[i]] = join;
+    }
+  }
+}
+
+std::size_t CodeFlow::join_of(std::size_t test) const {
+  const std::size_t join = joins_[test];
+  return join == kNone || join == code_.size() ? kExit : join;
+}
+
+}  // namespace lotus::analyzer::controlflow

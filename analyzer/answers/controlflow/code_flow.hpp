@@ -1,0 +1,91 @@
+// A code object as a graph of its instructions: its loops, its tests, and ways from one instruction to
+// another.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "answers/controlflow/bytecode.hpp"
+#include "reading/trace/catalog.hpp"
+
+namespace lotus::analyzer::controlflow {
+
+inline constexpr std::size_t kNone = Instruction::kNone;
+
+struct Loop {
+  std::size_t header = 0;          // the instruction that each iteration passes first
+  std::vector<bool> inside;        // by instruction
+  std::size_t parent = kNone;      // the innermost loop around it
+  std::uint32_t line = 0;          // of its statement; 0: not known
+  bool is_for = false;             // over an iterator, else `while`
+  bool tests_first = true;         // else the header begins its body
+  std::vector<std::size_t> tests;  // instructions by which it ends as its statement says
+};
+
+// A way from one instruction to another, without both.
+struct Way {
+  bool found = false;
+  std::vector<std::size_t> steps;
+  // Tests on it with the side that was taken: +1 the next instruction, -1 the target, 0 it cannot be told.
+  std::vector<std::pair<std::size_t, int>> tests;
+};
+
+class CodeFlow {
+ public:
+  static constexpr std::size_t kEntry = ~std::size_t{1}, kExit = ~std::size_t{2};
+
+  // Nothing: its bytecode is not known.
+  static std::optional<CodeFlow> of(unsigned minor, const CodeTable& table, std::uint64_t first_line);
+
+  const std::vector<Instruction>& code() const { return code_; }
+  std::uint32_t line(std::size_t instruction) const { return lines_[instruction]; }
+  const std::vector<Loop>& loops() const { return loops_; }
+  // The innermost one; kNone.
+  std::size_t loop_at(std::size_t instruction) const { return innermost_[instruction]; }
+  bool is_back(std::size_t from, std::size_t to) const { return back_.contains({from, to}); }
+  // A test that is part of a loop's statement.
+  bool is_loop_test(std::size_t instruction) const { return loop_tests_.contains(instruction); }
+  // Where both sides of a test have come together again; kExit: nowhere before the function ends.
+  std::size_t join_of(std::size_t test) const;
+
+  // Instructions that are known to be seen whenever they are executed: ways that pass others of them than
+  // their ends are taken last. Before the first call of way().
+  void set_seen(const std::set<std::size_t>& seen) { seen_ = seen; }
+  // From an instruction or kEntry to one or kExit. Of all ways the one that passes the fewest instructions
+  // of set_seen(), then the fewest back edges, then the fewest instructions.
+  // What is returned lives until the next call.
+  const Way& way(std::size_t from, std::size_t to) const;
+  // Whether a loop leads back to an instruction past none of set_seen() but itself.
+  bool comes_again_unseen(std::size_t instruction) const;
+
+ private:
+  CodeFlow() = default;
+  void link();
+  void find_loops();
+  void find_tests();
+  void find_line(Loop& loop, const std::vector<std::size_t>& ends);
+  void nest_loops();
+  void find_joins();
+  std::uint64_t cost(std::size_t from, std::size_t to, std::size_t goal) const;
+  const std::vector<std::uint64_t>& distances(std::size_t to) const;
+  Way made_way(std::size_t from, std::size_t to) const;
+
+  std::vector<Instruction> code_;
+  std::vector<std::uint32_t> lines_;
+  std::vector<std::vector<std::size_t>> next_, before_;  // by instruction; the node code_.size() is the exit
+  std::vector<Loop> loops_;
+  std::vector<std::size_t> innermost_;
+  std::set<std::pair<std::size_t, std::size_t>> back_;
+  std::set<std::size_t> loop_tests_, seen_;
+  mutable std::map<std::size_t, std::vector<std::uint64_t>> distances_;
+  mutable std::map<std::pair<std::size_t, std::size_t>, Way> ways_;
+  mutable std::size_t kept_steps_ = 0;  // of ways_
+  std::vector<std::size_t> joins_;
+};
+
+}  // namespace lotus::analyzer::controlflow

@@ -1,0 +1,58 @@
+#include "answers/controlflow/codes.hpp"
+
+#include <charconv>
+
+#include "answers/stacks/library_code.hpp"
+
+namespace lotus::analyzer::controlflow {
+namespace {
+
+bool is_installed(const std::string& file) {
+  return file.find("/site-packages/") != std::string::npos ||
+         file.find("/dist-packages/") != std::string::npos;
+}
+
+bool is_machinery_file(const std::string& file) {
+  if (file.find("-packages/torch/") != std::string::npos) return true;
+  return is_library_code(file) && !is_installed(file);
+}
+
+}  // namespace
+
+unsigned minor_of(const Process& process) {
+  constexpr std::string_view kMajor = "3.";
+  if (!process.python.starts_with(kMajor)) return 0;
+  unsigned minor = 0;
+  const char* text = process.python.data();
+  std::from_chars(text + kMajor.size(), text + process.python.size(), minor);
+  return minor;
+}
+
+Codes::Codes(const Process& process, const std::vector<const Region*>& regions) {
+  for (const auto& [id, code] : process.python_codes)
+    if (is_machinery_file(code.file)) machinery_.insert(id);
+  for (const auto& [id, table] : process.code_tables) {
+    if (is_machinery(id)) continue;
+    const auto code = process.python_codes.find(id);
+    auto flow =
+        CodeFlow::of(minor_of(process), table, code != process.python_codes.end() ? code->second.line : 0);
+    if (flow) flows_[id] = std::make_unique<CodeFlow>(std::move(*flow));
+  }
+  std::map<std::uint64_t, std::set<std::size_t>> seen;
+  for (const Region* region : regions)
+    for (const Activation& activation : region->activations) {
+      const CodeFlow* flow = find(activation.code);
+      if (flow == nullptr) continue;
+      for (const Event& event : activation.events)
+        if (const std::size_t at = instruction_at(flow->code(), event.offset); at != kNone)
+          seen[activation.code].insert(at);
+    }
+  for (const auto& [id, instructions] : seen) flows_.at(id)->set_seen(instructions);
+}
+
+const CodeFlow* Codes::find(std::uint64_t code) const {
+  const auto found = flows_.find(code);
+  return found != flows_.end() ? found->second.get() : nullptr;
+}
+
+}  // namespace lotus::analyzer::controlflow

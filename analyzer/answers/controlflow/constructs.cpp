@@ -1,0 +1,324 @@
+#include "answers/controlflow/constructs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "answers/controlflow/branch_sides.hpp"
+#include "answers/controlflow/contexts.hpp"
+#include "answers/controlflow/visits.hpp"
+
+namespace lotus::analyzer::controlflow {
+namespace {
+
+// Which loop a gap's time belongs to, in shares.
+using Shares = std::vector<std::pair<std::size_t, double>>;  // number of a loop, or kNone
+
+class Walk {
+ public:
+  Walk(const Region& region, const Codes& codes, const DataFlow& flow, const Times& times,
+       Constructs& constructs)
+      : region_(region), codes_(codes), times_(times), constructs_(constructs), sides_(region, flow, times) {}
+
+  void run() {
+    find_depths();
+    enter_activations();
+    for (std::size_t i = 0; i < region_.activations.size(); ++i) walk(i);
+    spread_gaps();
+    spread_operators();
+    count_recursions();
+    sum_contexts();
+    sides_.settle(constructs_);
+  }
+
+ private:
+  // How many calls of an activation's code are open with it.
+  void find_depths() {
+    depths_.assign(region_.activations.size(), 1);
+    for (std::size_t i = 0; i < region_.activations.size(); ++i) {
+      const std::uint64_t code = region_.activations[i].code;
+      std::size_t above = region_.activations[i].caller;
+      while (above != Activation::kNobody && region_.activations[above].code != code)
+        above = region_.activations[above].caller;
+      if (above == Activation::kNobody || codes_.is_machinery(code)) continue;
+      depths_[i] = depths_[above] + 1;
+      recursive_.insert(code);
+    }
+  }
+
+  ConstructKey loop_key(std::size_t activation, std::size_t loop) const {
+    return {ConstructKind::loop, region_.activations[activation].code, loop};
+  }
+  const CodeFlow* flow_of(std::size_t activation) const {
+    return codes_.find(region_.activations[activation].code);
+  }
+  std::size_t instruction_of(std::size_t activation, const Event& event) const {
+    const CodeFlow* flow = flow_of(activation);
+    return flow != nullptr ? instruction_at(flow->code(), event.offset) : kNone;
+  }
+
+  // In an activation's context, in a loop of its own and those around it.
+  std::size_t in_loop(std::size_t activation, std::size_t loop) {
+    const std::size_t around = contexts_of_[activation];
+    if (loop == kNone) return around;
+    const std::size_t outer = in_loop(activation, flow_of(activation)->loops()[loop].parent);
+    return contexts_.entered(outer, loop_key(activation, loop));
+  }
+
+  void enter_activations() {
+    contexts_of_.assign(region_.activations.size(), Contexts::kOutside);
+    std::vector<std::size_t> called_in(region_.activations.size(), Contexts::kOutside);
+    for (std::size_t i = 0; i < region_.activations.size(); ++i) {
+      const Activation& activation = region_.activations[i];
+      contexts_of_[i] = called_in[i];
+      if (recursive_.contains(activation.code))
+        contexts_of_[i] = contexts_.entered(called_in[i], {ConstructKind::recursion, activation.code, 0});
+      for (const Event& event : activation.events) {
+        if (!event.is_call || event.index <= i) continue;
+        const std::size_t at = instruction_of(i, event);
+        called_in[event.index] = in_loop(i, at != kNone ? flow_of(i)->loop_at(at) : kNone);
+      }
+    }
+  }
+
+  // Follows an activation through its code.
+  void walk(std::size_t index) {
+    const Activation& activation = region_.activations[index];
+    const CodeFlow* flow = flow_of(index);
+    if (flow == nullptr) return;
+    const std::vector<Visit> visits = visits_of(region_, activation, *flow);
+    sides_.begin(index, *flow);
+    std::size_t from = CodeFlow::kEntry;
+    for (std::size_t v = 0; v < visits.size(); ++v) {
+      const bool known_start = v > 0 || !activation.before;
+      if (known_start) follow(index, *flow, from, visits[v].instruction, v > 0 ? &visits[v - 1] : nullptr);
+      sides_.visit(visits[v]);
+      if (visits[v].told_by_period) doubt(index, *flow, visits[v].instruction);
+      from = visits[v].instruction;
+    }
+    if (activation.ended && !(activation.before && visits.empty()))
+      follow(index, *flow, from, CodeFlow::kExit, visits.empty() ? nullptr : &visits.back());
+    else
+      cut(index, *flow, from);
+    sides_.end();
+  }
+
+  Construct& construct(const ConstructKey& key) { return constructs_.all[key]; }
+
+  void doubt(std::size_t index, const CodeFlow& flow, std::size_t instruction) {
+    if (const std::size_t loop = flow.loop_at(instruction); loop != kNone)
+      construct(loop_key(index, loop)).lower_bound = true;
+  }
+
+  // The region ended inside of it: its loops' last iterations are not complete.
+  void cut(std::size_t index, const CodeFlow& flow, std::size_t at) {
+    if (at == CodeFlow::kEntry) return;
+    for (std::size_t loop = flow.loop_at(at); loop != kNone; loop = flow.loops()[loop].parent)
+      if (flow.loops()[loop].tests_first) ++construct(loop_key(index, loop)).iterations;
+  }
+
+  void follow(std::size_t index, const CodeFlow& flow, std::size_t from, std::size_t to,
+              const Visit* before) {
+    const Way& way = flow.way(from, to);
+    if (!way.found) {
+      if (from != CodeFlow::kEntry) doubt(index, flow, from);
+      return;
+    }
+    std::size_t at = from;
+    const auto step = [&](std::size_t next) {
+      count_loops(index, flow, at, next);
+      at = next;
+    };
+    for (const std::size_t next : way.steps) step(next);
+    if (to != CodeFlow::kExit)
+      step(to);
+    else
+      step(flow.code().size());
+    count_tests(index, flow, way, before);
+    sides_.follow(from, way, to, before);
+  }
+
+  void count_loops(std::size_t index, const CodeFlow& flow, std::size_t from, std::size_t to) {
+    for (std::size_t l = 0; l < flow.loops().size(); ++l) {
+      const Loop& loop = flow.loops()[l];
+      const bool was_inside = from != CodeFlow::kEntry && loop.inside[from];
+      const bool is_inside = to < flow.code().size() && loop.inside[to];
+      if (!was_inside && !is_inside) continue;
+      Construct& counted = construct(loop_key(index, l));
+      if (!was_inside) {
+        ++counted.entries;
+        if (!loop.tests_first) ++counted.iterations;
+        continue;
+      }
+      const bool again = to == loop.header && flow.is_back(from, to);
+      // Left from inside of its body.
+      const bool left = !is_inside && loop.tests_first &&
+                        std::find(loop.tests.begin(), loop.tests.end(), from) == loop.tests.end();
+      if (again || left) ++counted.iterations;
+    }
+  }
+
+  void count_tests(std::size_t index, const CodeFlow& flow, const Way& way, const Visit* before) {
+    bool after_control = before != nullptr && sides_.ends_in_control(*before) != DataFlow::kNobody;
+    for (const auto& [test, side] : way.tests) {
+      if (flow.is_loop_test(test)) {
+        for (std::size_t l = 0; l < flow.loops().size(); ++l)
+          if (after_control && flow.loops()[l].line == flow.line(test))
+            construct(loop_key(index, l)).data_dependent = true;
+      } else {
+        Construct& branch = construct({ConstructKind::branch, region_.activations[index].code, test});
+        ++(side > 0 ? branch.taken : side < 0 ? branch.not_taken : branch.unknown);
+        branch.data_dependent = branch.data_dependent || after_control;
+      }
+      after_control = false;
+    }
+  }
+
+  // The innermost loops on the way, in shares; a loop of which only its beginning is passed has all: what it
+  // does is not seen.
+  Shares shares_of(std::size_t index, const CodeFlow& flow, std::size_t from, std::size_t to, bool& unseen) {
+    const auto innermost = [&](std::size_t at) { return at < flow.code().size() ? flow.loop_at(at) : kNone; };
+    const Way& way = flow.way(from, to);
+    if (!way.found) return {{from < flow.code().size() ? innermost(from) : kNone, 1.0}};
+    std::map<std::size_t, std::size_t> counts;
+    if (from < flow.code().size()) ++counts[innermost(from)];
+    for (const std::size_t at : way.steps) {
+      for (std::size_t l = 0; l < flow.loops().size(); ++l) {
+        const Loop& loop = flow.loops()[l];
+        const bool passed = loop.header == at && !(from < flow.code().size() && loop.inside[from]) &&
+                            !(to < flow.code().size() && loop.inside[to]);
+        if (!passed) continue;
+        unseen = true;
+        construct(loop_key(index, l)).unseen = true;
+        return {{l, 1.0}};
+      }
+      ++counts[innermost(at)];
+    }
+    if (counts.empty()) ++counts[innermost(to)];
+    std::size_t all = 0;
+    for (const auto& [loop, count] : counts) all += count;
+    Shares shares;
+    for (const auto& [loop, count] : counts)
+      shares.emplace_back(loop, static_cast<double>(count) / static_cast<double>(all));
+    return shares;
+  }
+
+  void spread_gaps() {
+    for (const Gap& gap : times_.gaps) {
+      if (gap.activation == Gap::kNobody) {
+        contexts_.at(Contexts::kOutside).parts.add(gap.parts);
+        continue;
+      }
+      const CodeFlow* flow = flow_of(gap.activation);
+      const Activation& activation = region_.activations[gap.activation];
+      Shares shares{{kNone, 1.0}};
+      if (flow != nullptr) {
+        std::size_t from = CodeFlow::kEntry, to = CodeFlow::kExit;
+        for (std::size_t e = gap.before; e-- > 0 && from == CodeFlow::kEntry;)
+          if (const std::size_t at = instruction_of(gap.activation, activation.events[e]); at != kNone)
+            from = at;
+        if (gap.before < activation.events.size())
+          if (const std::size_t at = instruction_of(gap.activation, activation.events[gap.before]);
+              at != kNone)
+            to = at;
+        if (from == to)  // in one instruction, or once around
+          shares = {{flow->loop_at(from), 1.0}};
+        else if (from == CodeFlow::kEntry && activation.before)
+          shares = {{to < flow->code().size() ? flow->loop_at(to) : kNone, 1.0}};
+        else
+          shares = known_shares(gap.activation, *flow, from, to);
+      }
+      for (const auto& [loop, share] : shares)
+        contexts_.at(in_loop(gap.activation, loop)).parts.add(gap.parts, share);
+      add_by_depth(gap.activation, gap.parts);
+    }
+  }
+
+  const Shares& known_shares(std::size_t index, const CodeFlow& flow, std::size_t from, std::size_t to) {
+    const auto [known, fresh] = shares_.try_emplace({region_.activations[index].code, from, to}, Shares{});
+    bool unseen = false;
+    if (fresh) known->second = shares_of(index, flow, from, to, unseen);
+    return known->second;
+  }
+
+  void spread_operators() {
+    for (std::size_t i = 0; i < region_.operators.size(); ++i) {
+      const std::size_t index = region_.operators[i].activation;
+      std::size_t context = Contexts::kOutside;
+      if (index != Activation::kNobody) {
+        const CodeFlow* flow = flow_of(index);
+        const std::size_t at = instruction_of_operator(i);
+        context = in_loop(index, flow != nullptr && at != kNone ? flow->loop_at(at) : kNone);
+        add_by_depth(index, times_.operators[i]);
+      }
+      contexts_.at(context).parts.add(times_.operators[i]);
+      ++contexts_.at(context).operators;
+    }
+  }
+
+  std::size_t instruction_of_operator(std::size_t number) const {
+    const Operator& at = region_.operators[number];
+    const auto place = region_.process->places.find(at.place);
+    const CodeFlow* flow = flow_of(at.activation);
+    if (flow == nullptr || place == region_.process->places.end()) return kNone;
+    if (place->second.code != region_.activations[at.activation].code) return kNone;
+    return instruction_at(flow->code(), place->second.offset);
+  }
+
+  // Of the innermost recursion.
+  void add_by_depth(std::size_t index, const Parts& parts) {
+    while (index != Activation::kNobody && !recursive_.contains(region_.activations[index].code))
+      index = region_.activations[index].caller;
+    if (index == Activation::kNobody) return;
+    Construct& recursion = construct({ConstructKind::recursion, region_.activations[index].code, 0});
+    const std::size_t depth = depths_[index];
+    if (recursion.by_depth.size() < depth) recursion.by_depth.resize(depth);
+    recursion.by_depth[depth - 1].add(parts);
+  }
+
+  void count_recursions() {
+    for (std::size_t i = 0; i < region_.activations.size(); ++i) {
+      const Activation& activation = region_.activations[i];
+      if (!recursive_.contains(activation.code)) continue;
+      Construct& recursion = construct({ConstructKind::recursion, activation.code, 0});
+      ++recursion.calls;
+      recursion.depth = std::max<std::uint64_t>(recursion.depth, depths_[i]);
+      if (recursion.calls_by_depth.size() < depths_[i]) recursion.calls_by_depth.resize(depths_[i]);
+      ++recursion.calls_by_depth[depths_[i] - 1];
+    }
+  }
+
+  void sum_contexts() {
+    const bool bound = region_.calls_missing || !region_.calls_seen || !region_.is_whole();
+    for (const Contexts::Context& context : contexts_.all()) {
+      (context.open.empty() ? constructs_.outside : construct(context.innermost).own).add(context.parts);
+      for (const ConstructKey& key : context.open) {
+        construct(key).within.add(context.parts);
+        construct(key).operators += context.operators;
+      }
+    }
+    if (bound)
+      for (auto& [key, counted] : constructs_.all) counted.lower_bound = true;
+  }
+
+  const Region& region_;
+  const Codes& codes_;
+  const Times& times_;
+  Constructs& constructs_;
+  BranchSides sides_;
+  Contexts contexts_;
+  std::vector<std::size_t> depths_, contexts_of_;
+  std::set<std::uint64_t> recursive_;
+  std::map<std::tuple<std::uint64_t, std::size_t, std::size_t>, Shares> shares_;
+};
+
+}  // namespace
+
+void add_constructs(const Region& region, const Codes& codes, const DataFlow& flow, const Times& times,
+                    Constructs& constructs) {
+  Walk(region, codes, flow, times, constructs).run();
+}
+
+}  // namespace lotus::analyzer::controlflow

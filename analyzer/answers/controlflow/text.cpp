@@ -1,0 +1,248 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "answers/controlflow/views.hpp"
+#include "text/escape.hpp"
+#include "text/table.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer::controlflow {
+namespace {
+
+constexpr std::size_t kBar = 24;  // columns
+
+class Text {
+ public:
+  Text(std::size_t rows, const Terminal& terminal) : rows_(rows), terminal_(terminal) {}
+
+  void region(const RegionAnswer& answer) {
+    headline(answer);
+    const auto findings = control_flow_findings(answer);
+    for (std::size_t i = 0; i < findings.size() && i < kFindings; ++i) paragraph(findings[i]);
+    about(answer);
+    for (const Table& table :
+         {parts(answer), loops(answer), branches(answer), recursions(answer), ladder(answer)})
+      if (!table.empty()) out_ += "\n" + table.text(terminal_);
+  }
+
+  std::string take() { return std::move(out_); }
+  void line() { out_ += "\n"; }
+
+ private:
+  static constexpr std::size_t kFindings = 4;
+
+  void paragraph(const std::string& text, Style style = Style::plain) {
+    if (!text.empty()) out_ += terminal_.styled(style, wrapped(text, terminal_.width)) + "\n";
+  }
+
+  static std::string of_call(const RegionAnswer& answer) {
+    return answer.is_step ? "a training step" : escaped(answer.name);
+  }
+
+  void headline(const RegionAnswer& answer) {
+    const double control = answer.parts.python + answer.parts.control;
+    const std::string share = fmt::format("control flow and Python take {} of {}, {} of {} a call",
+                                          human_percent(100 * answer.overhead()), of_call(answer),
+                                          human_time(control), human_time(answer.parts.untraced()));
+    if (answer.overhead() < kNothingToGain) return paragraph("Nothing to gain: " + share + ".", Style::bold);
+    const std::string gain = fmt::format("Compiled away, it would be {:.2f} to {:.2f} times as fast.",
+                                         answer.speedup_low(), answer.speedup_high());
+    std::string head = share;
+    head[0] = 'C';
+    paragraph(head + ". " + gain, Style::bold);
+  }
+
+  void about(const RegionAnswer& answer) {
+    std::string text = fmt::format(
+        "{} of process {}: mean of {} of {} recorded calls, with {} operators and {} calls of Python "
+        "functions each.",
+        answer.is_step ? "Training steps" : escaped(answer.name), answer.process->pid, answer.used,
+        answer.recorded, fmt::format("{:.0f}", answer.operators), fmt::format("{:.0f}", answer.python_calls));
+    if (answer.incomplete > 0) text += fmt::format(" {} are not whole.", answer.incomplete);
+    text += " Host side only: of work on a GPU, its launches, and what a test waits for it.";
+    if (answer.is_step)
+      text +=
+          " Python holds the wait for the batch, and what autograd and the optimizer do between operators.";
+    paragraph(text, Style::dim);
+    if (!answer.calls_seen)
+      paragraph(
+          "Calls of Python functions were not recorded, so loops, branches and recursions are not known: "
+          "record with "
+          "LOTUS_CONTROL_FLOW=1, or LOTUS_REGION=qualified.name for one function; see docs/control-flow.md.");
+    else if (answer.lower_bound)
+      paragraph("Some calls of Python functions, or records, are missing: counts are lower bounds.");
+    if (!answer.cost_known) paragraph("What recording took is not known in this trace: it counts as Python.");
+    if (answer.calls_seen && !answer.codes_known)
+      paragraph(
+          "The bytecode of some functions is not known (CPython 3.9 to 3.14 is): their loops and branches "
+          "are missing.");
+    if (answer.compiled)
+      paragraph(
+          "Not seen: what torch.compile compiled. Its graphs count as operators and Python as far as they "
+          "call any.");
+  }
+
+  static Table parts(const RegionAnswer& answer) {
+    Table table({{.title = "a call", .right = false},
+                 {.title = "time"},
+                 {.title = "share"},
+                 {.title = "", .right = false}});
+    const double all = answer.parts.untraced();
+    const auto row = [&](const char* name, double ns) {
+      const double percent = all > 0 ? 100 * ns / all : 0;
+      table.add({name, human_time(ns), human_percent(percent), bar(percent, kBar)});
+    };
+    row("operators that do the model's work", answer.parts.native);
+    row("operators that only serve tests", answer.parts.control);
+    row("Python", answer.parts.python);
+    if (answer.parts.tracing > 0)
+      table.add({"recording, left out above", human_time(answer.parts.tracing), "", ""});
+    return table;
+  }
+
+  static std::string where(const ConstructAnswer& construct) {
+    return escaped(memory::source_text(construct.source));
+  }
+  static std::string mean(const RegionAnswer& answer, std::uint64_t count) {
+    if (count % answer.used == 0) return human_count(count / answer.used);
+    return fmt::format("{:.1f}", answer.per_call(count));
+  }
+  static std::string share(const RegionAnswer& answer, const Parts& parts) {
+    return human_percent(100 * (parts.python + parts.control) / static_cast<double>(answer.used) /
+                         answer.parts.untraced());
+  }
+
+  template <class Row>
+  void each(const RegionAnswer& answer, ConstructKind kind, Row row) const {
+    std::size_t count = 0;
+    for (const ConstructAnswer& construct : answer.constructs)
+      if (construct.kind == kind && count++ < rows_) row(construct);
+  }
+
+  Table loops(const RegionAnswer& answer) const {
+    Table table({{.title = "loops", .right = false},
+                 {.title = "in", .right = false, .flexible = true, .narrowest = 12},
+                 {.title = "entries", .importance = 2},
+                 {.title = "iterations"},
+                 {.title = "operators", .importance = 3},
+                 {.title = "operators' time", .importance = 1},
+                 {.title = "tests'", .importance = 4},
+                 {.title = "Python"},
+                 {.title = "own control flow"}});
+    each(answer, ConstructKind::loop, [&](const ConstructAnswer& loop) {
+      const Construct& sums = loop.sums;
+      const auto calls = static_cast<double>(answer.used);
+      std::string iterations = mean(answer, sums.iterations);
+      if (sums.iterations == 0)
+        iterations = "not seen";
+      else if (sums.lower_bound)
+        iterations = "≥ " + iterations;
+      table.add({where(loop) + (sums.data_dependent ? " (by data)" : ""), escaped(loop.source.function),
+                 mean(answer, sums.entries), iterations, mean(answer, sums.operators),
+                 human_time(sums.within.native / calls), human_time(sums.within.control / calls),
+                 human_time(sums.within.python / calls), share(answer, sums.own)});
+    });
+    return table;
+  }
+
+  Table branches(const RegionAnswer& answer) const {
+    Table table({{.title = "branches", .right = false},
+                 {.title = "in", .right = false, .flexible = true, .narrowest = 12},
+                 {.title = "by", .right = false, .importance = 3},
+                 {.title = "visits"},
+                 {.title = "taken"},
+                 {.title = "test each"},
+                 {.title = "taken, each", .importance = 2},
+                 {.title = "else, each", .importance = 2},
+                 {.title = "pays up to", .importance = 1}});
+    each(answer, ConstructKind::branch, [&](const ConstructAnswer& branch) {
+      const Construct& sums = branch.sums;
+      const ConstructAnswer::Skip skip = branch.skip();
+      const std::uint64_t known = sums.taken + sums.not_taken;
+      const auto each_time = [](const Parts& parts, std::uint64_t count) {
+        return count == 0 ? std::string("–") : human_time(parts.untraced() / static_cast<double>(count));
+      };
+      table.add({where(branch), escaped(branch.source.function), sums.data_dependent ? "data" : "Python",
+                 mean(answer, sums.visits()),
+                 human_percent(100 * static_cast<double>(sums.taken) / static_cast<double>(known)),
+                 sums.data_dependent ? each_time(sums.test, sums.visits()) : "–",
+                 sums.joins ? each_time(sums.taken_time, sums.taken) : "–",
+                 sums.joins ? each_time(sums.not_taken_time, sums.not_taken) : "–",
+                 !skip.known            ? "–"
+                 : skip.break_even <= 0 ? "never"
+                                        : human_percent(100 * skip.break_even)});
+    });
+    return table;
+  }
+
+  Table recursions(const RegionAnswer& answer) const {
+    Table table({{.title = "recursions", .right = false},
+                 {.title = "of", .right = false, .flexible = true, .narrowest = 12},
+                 {.title = "calls"},
+                 {.title = "depth"},
+                 {.title = "operators' time", .importance = 1},
+                 {.title = "tests'", .importance = 2},
+                 {.title = "Python"},
+                 {.title = "own control flow"}});
+    each(answer, ConstructKind::recursion, [&](const ConstructAnswer& recursion) {
+      const Construct& sums = recursion.sums;
+      const auto calls = static_cast<double>(answer.used);
+      table.add({where(recursion), escaped(recursion.source.function),
+                 (sums.lower_bound ? "≥ " : "") + mean(answer, sums.calls), human_count(sums.depth),
+                 human_time(sums.within.native / calls), human_time(sums.within.control / calls),
+                 human_time(sums.within.python / calls), share(answer, sums.own)});
+    });
+    return table;
+  }
+
+  static Table ladder(const RegionAnswer& answer) {
+    Table table({{.title = "what would be left, predicted", .right = false},
+                 {.title = "time"},
+                 {.title = "", .right = false}});
+    if (answer.overhead() < kNothingToGain) return table;
+    const Ladder ladder = answer.ladder();
+    const auto row = [&](const char* name, double ns) {
+      table.add({name, human_time(ns), bar(100 * ns / ladder.as_is, kBar)});
+    };
+    row("as it is", ladder.as_is);
+    if (answer.parts.control > 0) row("without operators that only serve tests", ladder.without_control);
+    row("in Python, without loops and calls", ladder.straight_line);
+    row("compiled", ladder.compiled_high);
+    row("operators alone", ladder.operators);
+    return table;
+  }
+
+  std::size_t rows_;
+  const Terminal& terminal_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string control_flow_text(const std::vector<RegionAnswer>& answers, std::size_t rows,
+                              const Terminal& terminal) {
+  if (answers.empty())
+    return "No region and no training step is recorded with its operators: record with "
+           "LOTUS_REGION=qualified.name, as "
+           "LOTUS_REGION=Model.forward, see docs/control-flow.md.\n";
+  Text text(rows, terminal);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (i > 0) text.line();
+    text.region(answers[i]);
+  }
+  return text.take();
+}
+
+std::string measured_text(const Measured& measured, const Terminal& terminal) {
+  const std::string text = fmt::format(
+      "Measured against the other trace: {} of {} goes ({}: {} with control flow, {} without). From the "
+      "first trace alone "
+      "{} was to be expected.",
+      human_percent(100 * measured.overhead()), escaped(measured.with.name), escaped(measured.without.name),
+      human_time(measured.with.parts.untraced()), human_time(measured.without.parts.untraced()),
+      human_percent(100 * measured.with.overhead()));
+  return terminal.styled(Style::bold, wrapped(text, terminal.width)) + "\n\n";
+}
+
+}  // namespace lotus::analyzer::controlflow

@@ -1,0 +1,56 @@
+#include "answers/controlflow/visits.hpp"
+
+#include <utility>
+
+namespace lotus::analyzer::controlflow {
+namespace {
+
+using Sign = std::pair<bool, std::uint64_t>;  // of an event: a call of a code, or an operator
+
+Sign sign_of(const Region& region, const Event& event) {
+  return {event.is_call,
+          event.is_call ? region.activations[event.index].code : region.operators[event.index].hook};
+}
+
+// The length of the shortest sequence that `signs` repeat as a whole.
+std::size_t period_of(const std::vector<Sign>& signs) {
+  for (std::size_t period = 1; period < signs.size(); ++period) {
+    if (signs.size() % period != 0) continue;
+    std::size_t i = period;
+    while (i < signs.size() && signs[i] == signs[i - period]) ++i;
+    if (i == signs.size()) return period;
+  }
+  return signs.size();
+}
+
+}  // namespace
+
+std::vector<Visit> visits_of(const Region& region, const Activation& activation, const CodeFlow& flow) {
+  std::vector<Visit> runs;
+  for (std::size_t i = 0; i < activation.events.size(); ++i) {
+    const std::size_t at = instruction_at(flow.code(), activation.events[i].offset);
+    if (!runs.empty() && (at == kNone || at == runs.back().instruction))
+      runs.back().last = i + 1;
+    else if (at != kNone)
+      runs.push_back({at, i, i + 1, false});
+  }
+  std::vector<Visit> visits;
+  for (const Visit& run : runs) {
+    if (run.last - run.first < 2 || !flow.comes_again_unseen(run.instruction)) {
+      visits.push_back(run);
+      continue;
+    }
+    std::vector<Sign> signs;
+    bool calls = true;
+    for (std::size_t i = run.first; i < run.last; ++i) {
+      signs.push_back(sign_of(region, activation.events[i]));
+      calls = calls && activation.events[i].is_call;
+    }
+    const std::size_t period = calls ? 1 : period_of(signs);  // an instruction calls one function
+    for (std::size_t i = run.first; i < run.last; i += period)
+      visits.push_back({run.instruction, i, i + period, !calls});
+  }
+  return visits;
+}
+
+}  // namespace lotus::analyzer::controlflow

@@ -1,0 +1,97 @@
+// `control-flow`: what loops, branches and recursion cost.
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "answers/controlflow/regions.hpp"
+#include "answers/controlflow/views.hpp"
+#include "commands/command.hpp"
+#include "paper/figures/control_flow_figures.hpp"
+#include "text/error.hpp"
+#include "text/escape.hpp"
+#include "text/output.hpp"
+
+namespace lotus::analyzer {
+namespace {
+
+struct ControlFlowOptions {
+  std::vector<std::string> traces;
+  std::string against, figures;
+  std::size_t rows = 12;
+  bool json = false, force = false;
+};
+
+struct RecordedRegions {
+  std::vector<std::unique_ptr<Trace>> traces;  // regions point into them
+  std::vector<controlflow::Region> regions;
+
+  explicit RecordedRegions(const std::vector<std::string>& named) {
+    for (const auto& path : chosen_traces(named)) {
+      traces.push_back(std::make_unique<Trace>(path));
+      controlflow::RegionCollector collector(*traces.back(), regions);
+      read_trace(*traces.back(), collector);
+      collector.finish();
+    }
+  }
+};
+
+// The region of the same name; the one that takes most time where none has it.
+const controlflow::RegionAnswer& twin_of(const controlflow::RegionAnswer& region,
+                                         const std::vector<controlflow::RegionAnswer>& others) {
+  for (const controlflow::RegionAnswer& other : others)
+    if (other.name == region.name) return other;
+  return others.front();
+}
+
+void refuse_empty(const std::vector<controlflow::RegionAnswer>& answers, const std::string& name) {
+  if (answers.empty())
+    throw Unusable(name +
+                   ": no region is recorded in it; record with LOTUS_REGION, see docs/control-flow.md");
+}
+
+void show_control_flow(const ControlFlowOptions& options) {
+  const RecordedRegions recorded(options.traces);
+  const auto answers = controlflow::answers_of(recorded.regions);
+  std::optional<RecordedRegions> other;
+  std::vector<controlflow::RegionAnswer> others;
+  if (!options.against.empty()) {
+    others = controlflow::answers_of(other.emplace(std::vector<std::string>{options.against}).regions);
+    refuse_empty(answers, "the first trace");
+    refuse_empty(others, escaped(options.against));
+  }
+  const auto* against = others.empty() ? nullptr : &twin_of(answers.front(), others);
+  if (!options.figures.empty())
+    say("wrote " + draw_control_flow_figures(answers, against, options.figures, options.force));
+  Output out;
+  if (options.json) {
+    auto json = controlflow::control_flow_json(answers);
+    json["against"] = nullptr;
+    if (against != nullptr) json["against"] = controlflow::measured_json({answers.front(), *against});
+    out.write(json_text(json));
+  } else {
+    const Terminal terminal = Terminal::of(out.file());
+    if (against != nullptr) out.write(controlflow::measured_text({answers.front(), *against}, terminal));
+    out.write(controlflow::control_flow_text(answers, options.rows, terminal));
+  }
+  out.close();
+}
+
+}  // namespace
+
+Run prepare_control_flow(CLI::App& app) {
+  const auto options = std::make_shared<ControlFlowOptions>();
+  add_traces(app, options->traces);
+  app.add_option("--against", options->against,
+                 "the trace of the same work without control flow: what that takes is measured")
+      ->type_name("TRACE");
+  app.add_option("--figures", options->figures,
+                 "draw Cocktailer's figures 2, 15, 16, 18 and 19 into this directory; of several traces, 17")
+      ->type_name("DIR");
+  app.add_option("--rows", options->rows, "rows of each table")->type_name("COUNT")->capture_default_str();
+  app.add_flag("--json", options->json, "one object: regions and the loops, branches and recursions in them");
+  app.add_flag("--force", options->force, "replace files that exist");
+  return [options] { show_control_flow(*options); };
+}
+
+}  // namespace lotus::analyzer

@@ -1,0 +1,164 @@
+// Bytecode of CPython: what is decoded agrees with the interpreters' own dis, and loops and tests are found.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "answers/controlflow/code_flow.hpp"
+#include "answers/controlflow/line_table.hpp"
+
+using namespace lotus::analyzer;
+using namespace lotus::analyzer::controlflow;
+
+namespace {
+
+std::string from_hex(const std::string& hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+// Interpreters of this machine; none of them has to be there.
+std::vector<std::string> interpreters() {
+  std::vector<std::string> found;
+  const char* home = std::getenv("HOME");
+  const std::filesystem::path versions = std::string(home != nullptr ? home : "") + "/.pyenv/versions";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(versions, error))
+    found.push_back((entry.path() / "bin/python3").string());
+  for (const char* directory : {"/usr/bin", "/usr/local/bin"})
+    for (unsigned minor = kOldestMinor; minor <= kNewestMinor; ++minor)
+      found.push_back(std::string(directory) + "/python3." + std::to_string(minor));
+  std::erase_if(found, [](const std::string& path) { return !std::filesystem::exists(path); });
+  return found;
+}
+
+std::string output_of(const std::string& command) {
+  std::string out;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
+  char buffer[1 << 16];
+  for (std::size_t read = 1; pipe && read > 0;) {
+    read = std::fread(buffer, 1, sizeof buffer, pipe.get());
+    out.append(buffer, read);
+  }
+  return out;
+}
+
+// Of one line of print_codes.py. Returns what differs first; empty: nothing.
+std::string difference(const std::string& text) {
+  std::istringstream words(text);
+  unsigned minor = 0;
+  std::uint64_t first = 0;
+  std::string bytecode, table, word;
+  words >> minor >> first >> bytecode >> table;
+  const auto code = decoded(minor, from_hex(bytecode));
+  if (!code) return "not decoded";
+  const auto lines = lines_of(minor, *code, table == "-" ? "" : from_hex(table), first);
+  std::size_t count = 0;
+  while (words >> word) {
+    std::uint64_t offset = 0;
+    std::uint32_t line = 0;
+    long long target = 0;
+    if (std::sscanf(word.c_str(), "%llu:%u:%lld", reinterpret_cast<unsigned long long*>(&offset), &line,
+                    &target) != 3)
+      return "what Python printed: " + word;
+    const std::size_t at = instruction_at(*code, offset);
+    if (at != count++) return "no instruction of its own: " + word;
+    if (table != "-" && lines[at] != line) return "line " + std::to_string(lines[at]) + ": " + word;
+    const Instruction& one = (*code)[at];
+    const bool known = one.target != kNone;
+    if (known && target >= 0 && instruction_at(*code, static_cast<std::uint64_t>(target)) != one.target)
+      return "target " + std::to_string((*code)[one.target].offset) + ": " + word;
+    if (known && target < 0) return "jumps: " + word;
+  }
+  return count == code->size() ? "" : "number of instructions";
+}
+
+// The code of one function of `source`, by the first interpreter of a version; empty: there is none.
+CodeTable table_of(unsigned minor, const std::string& source) {
+  for (const std::string& python : interpreters()) {
+    const std::string version = output_of(python + " -c 'import sys; print(sys.version_info[1])'");
+    if (std::atoi(version.c_str()) != static_cast<int>(minor)) continue;
+    const std::string program =
+        "import sys; c = compile(sys.argv[1], \"x\", \"exec\").co_consts[0]; "
+        "print(c.co_code.hex(), (c.co_lnotab if sys.version_info < (3, 10) else c.co_linetable).hex())";
+    std::istringstream words(output_of(python + " -W ignore -c '" + program + "' '" + source + "'"));
+    std::string bytecode, lines;
+    words >> bytecode >> lines;
+    return {from_hex(bytecode), from_hex(lines), ""};
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("bytecode: instructions, lines and targets are those that Python's dis has") {
+  for (const std::string& python : interpreters()) {
+    INFO(python);
+    std::istringstream text(output_of(python + " -W ignore " LOTUS_PRINT_CODES " 2>/dev/null"));
+    std::string line;
+    std::size_t codes = 0, differing = 0;
+    std::string first;
+    while (std::getline(text, line)) {
+      if (std::atoi(line.c_str()) < static_cast<int>(kOldestMinor)) continue;
+      ++codes;
+      const std::string differs = difference(line);
+      if (!differs.empty() && differing++ == 0) first = differs;
+    }
+    INFO(codes, " codes; ", first);
+    CHECK(differing == 0);
+  }
+}
+
+TEST_CASE("bytecode: loops are those of the source, by line and kind, in all versions that are here") {
+  const std::string source =
+      "def f(x, n):\n"              // 1
+      "    for i in x:\n"           // 2
+      "        for j in i:\n"       // 3
+      "            g(j)\n"          // 4
+      "            if j.k:\n"       // 5
+      "                continue\n"  // 6
+      "            h(j)\n"          // 7
+      "    while n > 0:\n"          // 8
+      "        n = k(n)\n"          // 9
+      "    while True:\n"           // 10
+      "        if m(n):\n"          // 11
+      "            return 1\n";     // 12
+  for (unsigned minor = kOldestMinor; minor <= kNewestMinor; ++minor) {
+    const CodeTable table = table_of(minor, source);
+    if (table.bytecode.empty()) continue;
+    INFO(minor);
+    const auto flow = CodeFlow::of(minor, table, 1);
+    REQUIRE(flow);
+    std::vector<std::pair<std::uint32_t, bool>> found;
+    for (const Loop& loop : flow->loops()) found.emplace_back(loop.line, loop.is_for);
+    std::sort(found.begin(), found.end());
+    // 3.9 leaves nothing of `while True`: the test that begins its body is as good as its own.
+    const std::uint32_t endless = minor == 9 ? 11 : 10;
+    CHECK((found ==
+           std::vector<std::pair<std::uint32_t, bool>>{{2, true}, {3, true}, {8, false}, {endless, false}}));
+    for (const Loop& loop : flow->loops())
+      if (loop.line == 3) CHECK(flow->loops()[loop.parent].line == 2);
+    std::vector<std::uint32_t> tests;
+    for (std::size_t i = 0; i < flow->code().size(); ++i)
+      if (is_test(flow->code()[i].flow) && !flow->is_loop_test(i)) tests.push_back(flow->line(i));
+    CHECK((tests == (minor == 9 ? std::vector<std::uint32_t>{5} : std::vector<std::uint32_t>{5, 11})));
+  }
+}
+
+TEST_CASE("bytecode: what is no code of a known Python is none") {
+  CHECK_FALSE(decoded(8, std::string("\x53\x00", 2)));
+  CHECK_FALSE(decoded(kNewestMinor + 1, std::string("\x53\x00", 2)));
+  CHECK_FALSE(decoded(11, ""));
+  CHECK_FALSE(decoded(11, "\x53"));
+  CHECK_FALSE(decoded(11, std::string("\x6e\x40\x53\x00", 4)));  // a jump to nowhere
+  CHECK(decoded(11, std::string("\x53\x00", 2)));
+  CHECK(lines_of(11, *decoded(11, std::string("\x53\x00", 2)), "\xff\xff\xff", 1).size() == 1);
+}

@@ -1,0 +1,373 @@
+// Regions: what is work, what is control flow, what is Python; expected values by hand.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "answers/controlflow/regions.hpp"
+#include "answers/controlflow/views.hpp"
+#include "made_trace.hpp"
+
+using namespace lotus;
+using namespace lotus::analyzer;
+using namespace lotus::analyzer::test;
+using controlflow::ConstructKind;
+using doctest::Approx;
+
+namespace {
+
+constexpr std::uint64_t kAdd = 1, kSelect = 2, kItem = 3, kTruth = 4;  // hooks
+constexpr std::uint64_t kForward = 1, kHelper = 2;                     // codes
+
+// Instructions of 3.11, of two bytes each; the table of lines has one entry for each.
+struct Assembly {
+  std::string bytecode, lines;
+  std::int64_t last = 10;  // the code's first line
+
+  Assembly& add(unsigned opcode, unsigned argument, std::int64_t line) {
+    bytecode += static_cast<char>(opcode);
+    bytecode += static_cast<char>(argument);
+    constexpr unsigned kNoColumns = 13;
+    lines += static_cast<char>(0x80 | kNoColumns << 3);
+    const std::int64_t more = line - last;
+    lines += static_cast<char>(more < 0 ? -more << 1 | 1 : more << 1);
+    last = line;
+    return *this;
+  }
+};
+constexpr unsigned kNop = 9, kForIter = 93, kReturn = 83, kJumpBackward = 140, kJumpIfFalse = 114,
+                   kCall = 171;
+
+// for …:                (line 11: offset 2, FOR_ITER to 16)
+//     a call            (line 12: offset 4)
+//     if …: a call      (line 13: test at 6 to 12; line 14: call at 8; 10 is a nop)
+//     a call            (line 15: offset 12)
+// return                (line 16: offset 16)
+Assembly looped() {
+  Assembly code;
+  code.add(kNop, 0, 10).add(kForIter, 6, 11).add(kCall, 0, 12).add(kJumpIfFalse, 2, 13).add(kCall, 0, 14);
+  code.add(kNop, 0, 14).add(kCall, 0, 15).add(kJumpBackward, 7, 11).add(kReturn, 0, 16);
+  return code;
+}
+
+class RegionTrace : public MadeTrace {
+ public:
+  RegionTrace() : thread(*this, 1, 1) {
+    hook(kAdd, "aten::add");
+    hook(kSelect, "aten::select");
+    hook(kItem, "aten::item");
+    hook(kTruth, "aten::is_nonzero");
+    code(kForward, "Model.forward", looped());
+    Assembly helper;
+    code(kHelper, "helper", helper.add(kCall, 0, 20).add(kReturn, 0, 21));
+  }
+
+  void hook(std::uint64_t id, const char* name) {
+    define<Kind::hook>(1, at(0), id, std::string(name), std::string("libtorch_cpu.so"));
+  }
+  void code(std::uint64_t id, const char* name, const Assembly& made) {
+    define<Kind::python_code>(1, at(0), id, std::string(name), std::string("/home/me/model.py"),
+                              std::uint64_t{10});
+    define<Kind::code_table>(1, at(0), id, made.bytecode, made.lines, std::string(), std::uint64_t{1});
+  }
+  // A place is named by its code and offset.
+  std::uint64_t place(std::uint64_t code, std::uint64_t offset) {
+    const std::uint64_t id = 1000 * code + offset;
+    if (places_.insert(id).second)
+      define<Kind::place>(1, at(0), id, std::uint64_t{0}, code, 10 + offset / 2, offset);
+    return id;
+  }
+
+  void begin(double ms, std::uint64_t number = 0) {
+    thread.record<Kind::region>(at(ms), number, std::uint64_t{0});
+  }
+  void end(double ms, std::uint64_t number = 0, std::uint64_t incomplete = 0, double cost = 0) {
+    thread.record<Kind::region_end>(at(ms), number, incomplete, static_cast<std::uint64_t>(cost * 1e6));
+  }
+  void call(double ms, std::uint64_t code, std::uint64_t from = 0, std::uint64_t resumed = 0) {
+    thread.record<Kind::python_call>(at(ms), code, from, resumed);
+  }
+  void returns(double ms) { thread.record<Kind::python_return>(at(ms)); }
+  void operand(double ms, std::uint64_t data, bool result, std::uint64_t offset = 0) {
+    thread.record<Kind::operand>(at(ms), std::uint64_t{result ? 1u : 0u}, data, std::uint64_t{64},
+                                 std::uint64_t{0}, offset);
+  }
+  // Ended at `ms`.
+  void op(double ms, double took, std::uint64_t hook, std::uint64_t place, std::uint64_t nested = 0) {
+    thread.record<Kind::torch_op>(at(ms), hook, place, at(took) - at(0), std::uint64_t{0}, nested);
+  }
+  void allocated(double ms, std::uint64_t address) {
+    thread.record<Kind::allocated>(at(ms), address, std::uint64_t{64}, std::uint64_t{0});
+  }
+  void released(double ms, std::uint64_t address) {
+    thread.record<Kind::released>(at(ms), address, std::uint64_t{64});
+  }
+
+  ThreadWriter thread;
+
+ private:
+  std::set<std::uint64_t> places_;
+};
+
+struct Told {
+  TemporaryFile file;
+  Trace trace;
+  std::vector<controlflow::Region> regions;
+  std::vector<controlflow::RegionAnswer> answers;
+
+  explicit Told(RegionTrace& made)
+      : file((made.thread.flush(), made.close(), made.bytes)), trace(file.path()) {
+    controlflow::RegionCollector collector(trace, regions);
+    show(trace, collector);
+    collector.finish();
+    answers = controlflow::answers_of(regions);
+  }
+  // The one of this kind and line; nullptr.
+  const controlflow::Construct* find(ConstructKind kind, std::uint64_t line) const {
+    for (const controlflow::ConstructAnswer& construct : answers.at(0).constructs)
+      if (construct.kind == kind && construct.source.line == line) return &construct.sums;
+    return nullptr;
+  }
+};
+
+constexpr double kMs = 1e6;  // ns
+
+}  // namespace
+
+TEST_CASE("control-flow: iterations, branches and times of a loop") {
+  RegionTrace made;
+  made.begin(10);
+  made.call(10, kForward);
+  double ms = 10;
+  // Three iterations of 2 ms; the branch is taken in the first and the last one.
+  for (int i = 0; i < 3; ++i, ms += 2) {
+    made.op(ms + 0.5, 0.3, kAdd, made.place(kForward, 4));
+    if (i != 1) made.op(ms + 1, 0.2, kAdd, made.place(kForward, 8));
+    made.op(ms + 1.5, 0.1, kAdd, made.place(kForward, 12));
+  }
+  made.returns(17);
+  made.end(18);
+  const Told told(made);
+  REQUIRE(told.answers.size() == 1);
+  const controlflow::RegionAnswer& answer = told.answers[0];
+  CHECK(answer.name == "Model.forward");
+  CHECK(answer.parts.native == Approx(1.6 * kMs));
+  CHECK(answer.parts.control == 0);
+  CHECK(answer.parts.python == Approx(6.4 * kMs));
+  CHECK(answer.overhead() == Approx(0.8));
+  CHECK_FALSE(answer.lower_bound);
+  const controlflow::Construct* loop = told.find(ConstructKind::loop, 11);
+  REQUIRE(loop != nullptr);
+  CHECK(loop->entries == 1);
+  CHECK(loop->iterations == 3);
+  CHECK(loop->operators == 8);
+  CHECK_FALSE(loop->lower_bound);
+  CHECK_FALSE(loop->data_dependent);
+  CHECK(loop->own.native == Approx(1.6 * kMs));
+  CHECK(loop->own.python + answer.outside.python == Approx(6.4 * kMs));
+  const controlflow::Construct* branch = told.find(ConstructKind::branch, 13);
+  REQUIRE(branch != nullptr);
+  CHECK(branch->taken == 2);
+  CHECK(branch->not_taken == 1);
+  CHECK(branch->unknown == 0);
+  CHECK(branch->joins);
+  CHECK(branch->taken_time.native == Approx(0.4 * kMs));
+  CHECK(branch->not_taken_time.native == 0);
+}
+
+TEST_CASE("control-flow: what only serves a test is control, what outlives the region is not") {
+  RegionTrace made;
+  made.begin(10);
+  made.call(10, kForward);
+  // 4: add makes 2000 (kept), and 12: add makes 3000, of which 6 tests a view. Then 2000 is used by nobody.
+  made.operand(10.1, 1000, false);
+  made.allocated(10.15, 2000);
+  made.operand(10.2, 2000, true);
+  made.op(10.2, 0.1, kAdd, made.place(kForward, 4));
+  made.operand(10.3, 2000, false);
+  made.operand(10.4, 2000, true, 16);
+  made.op(10.4, 0.1, kSelect, made.place(kForward, 4));
+  made.operand(10.5, 2000, false, 16);
+  made.allocated(10.55, 3000);
+  made.operand(10.6, 3000, true);
+  made.op(10.6, 0.1, kAdd, made.place(kForward, 4));
+  made.operand(10.7, 3000, false);
+  made.op(10.8, 0.1, kTruth, made.place(kForward, 6));
+  made.released(10.9, 3000);
+  // The address comes again, for work that stays.
+  made.operand(11.3, 1000, false);
+  made.allocated(11.35, 3000);
+  made.operand(11.4, 3000, true);
+  made.op(11.4, 0.1, kAdd, made.place(kForward, 8));
+  made.operand(11.5, 3000, false);
+  made.op(11.6, 0.1, kAdd, made.place(kForward, 12));
+  made.returns(12);
+  made.end(12);
+  const Told told(made);
+  const controlflow::DataFlow flow(told.regions.at(0));
+  CHECK(flow.control() == std::vector<bool>{false, true, true, true, false, false});
+  CHECK(flow.serves()[1] == 3);
+  CHECK(told.answers[0].parts.control == Approx(0.3 * kMs));
+  CHECK(told.answers[0].control_operators == 3);
+  const controlflow::Construct* branch = told.find(ConstructKind::branch, 13);
+  REQUIRE(branch != nullptr);
+  CHECK(branch->data_dependent);
+  CHECK(branch->taken == 1);
+  CHECK(branch->test.control == Approx(0.3 * kMs));
+}
+
+TEST_CASE("control-flow: recursion has calls, depth, and time by depth") {
+  RegionTrace made;
+  made.begin(10);
+  made.call(10, kHelper);
+  made.call(11, kHelper, made.place(kHelper, 0));
+  made.op(12, 0.5, kAdd, made.place(kHelper, 0));
+  made.returns(13);
+  made.call(14, kHelper, made.place(kHelper, 0));
+  made.returns(15);
+  made.returns(16);
+  made.end(16);
+  const Told told(made);
+  const controlflow::Construct* recursion = told.find(ConstructKind::recursion, 10);
+  REQUIRE(recursion != nullptr);
+  CHECK(recursion->calls == 3);
+  CHECK(recursion->depth == 2);
+  CHECK(recursion->calls_by_depth == std::vector<std::uint64_t>{1, 2});
+  CHECK(recursion->by_depth[0].all() == Approx(3 * kMs));
+  CHECK(recursion->by_depth[1].all() == Approx(3 * kMs));
+  CHECK(recursion->within.all() == Approx(6 * kMs));
+}
+
+TEST_CASE("control-flow: what recording took is no Python, and no time becomes negative") {
+  RegionTrace made;
+  made.define<Kind::lane_cost>(1, at(0), std::uint64_t{200'000'000}, std::uint64_t{0}, std::uint64_t{0},
+                               std::uint64_t{0},
+                               std::uint64_t{50'000'000});  // 0.2 ms around an operator, 0.05 ms inside of it
+                                                            // for each that it calls
+  made.begin(10);
+  made.call(10, kHelper);
+  made.op(10.3, 0.2, kAdd, made.place(kHelper, 0), 1);
+  made.op(10.6, 0.2, kAdd, made.place(kHelper, 0), 20);  // 1 ms of 0.2
+  made.returns(12);
+  made.end(12);
+  const Told told(made);
+  const controlflow::Parts& parts = told.answers.at(0).parts;
+  CHECK(parts.native == Approx(0.15 * kMs));
+  CHECK(parts.tracing == Approx((0.4 + 0.05 + 0.2) * kMs));
+  CHECK(parts.all() == Approx(2 * kMs));
+  CHECK(parts.python == Approx(1.2 * kMs));
+}
+
+TEST_CASE("control-flow: calls that were only timed tell what recording the others took") {
+  RegionTrace made;
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    const double from = 10 + 10 * static_cast<double>(i);
+    const bool only_timed = i > 5;
+    made.begin(from, i);
+    if (!only_timed) {
+      made.call(from, kHelper);
+      made.op(from + 1, 0.5, kAdd, made.place(kHelper, 0));
+      made.returns(from + 3);
+    }
+    made.end(from + (only_timed ? 1.8 : 3), i, only_timed ? 4 : 0, only_timed ? 0 : 1);
+  }
+  const Told told(made);
+  REQUIRE(told.answers.size() == 1);
+  CHECK(told.answers[0].timed == 4);
+  CHECK(told.answers[0].recorded == 6);
+  CHECK(told.answers[0].parts.all() == Approx(3 * kMs));
+  CHECK(told.answers[0].parts.tracing == Approx(1.2 * kMs).epsilon(0.2));  // not the 1 ms that were said
+  CHECK(told.answers[0].parts.untraced() < 1.95 * kMs);
+}
+
+TEST_CASE("control-flow: a generator's stretches are one call") {
+  RegionTrace made;
+  made.begin(10);
+  made.call(10, kForward);
+  for (int i = 0; i < 3; ++i) {
+    made.call(11 + i, kHelper, made.place(kForward, 2), i > 0 ? 1 : 0);
+    made.op(11.4 + i, 0.1, kAdd, made.place(kHelper, 0));
+    made.returns(11.5 + i);
+    if (i < 2) made.op(11.8 + i, 0.1, kAdd, made.place(kForward, 4));
+  }
+  made.returns(14);
+  made.end(14);
+  const Told told(made);
+  REQUIRE(told.regions.at(0).activations.size() == 2);
+  CHECK(told.regions[0].activations[1].stretches.size() == 3);
+  const controlflow::Construct* loop = told.find(ConstructKind::loop, 11);
+  REQUIRE(loop != nullptr);
+  CHECK(loop->iterations == 2);
+  CHECK(told.answers[0].parts.all() == Approx(4 * kMs));
+}
+
+TEST_CASE("control-flow: where calls were not recorded, places tell of those that called operators") {
+  RegionTrace made;
+  made.begin(10);
+  made.define<Kind::place>(1, at(0), std::uint64_t{7}, made.place(kForward, 4), kHelper, std::uint64_t{20},
+                           std::uint64_t{0});
+  for (int i = 0; i < 3; ++i) {
+    made.op(11 + i, 0.5, kAdd, 7);
+    made.op(11.5 + i, 0.1, kAdd, made.place(kForward, 12));
+  }
+  made.end(15);
+  const Told told(made);
+  CHECK_FALSE(told.answers.at(0).calls_seen);
+  const controlflow::Construct* loop = told.find(ConstructKind::loop, 11);
+  REQUIRE(loop != nullptr);
+  CHECK(loop->iterations == 3);  // the last one is not complete
+  CHECK(loop->lower_bound);
+}
+
+TEST_CASE(
+    "control-flow: the first call of many is left out, and of more than a few the slowest and fastest") {
+  RegionTrace made;
+  for (std::uint64_t i = 0; i < 9; ++i) {
+    const double from = 10 + 100 * static_cast<double>(i);
+    made.begin(from, i);
+    made.call(from, kHelper);
+    made.op(from + 1, 0.5, kAdd, made.place(kHelper, 0));
+    const double took = i == 0 ? 90 : i == 5 ? 50 : 2;
+    made.returns(from + took);
+    made.end(from + took, i);
+  }
+  const Told told(made);
+  CHECK(told.answers.at(0).recorded == 9);
+  CHECK(told.answers[0].used == 4);
+  CHECK(told.answers[0].parts.all() == Approx(2 * kMs));
+}
+
+TEST_CASE("control-flow: a region that is cut off, or of unknown bytecode, is told with what is known") {
+  RegionTrace made;
+  made.define<Kind::code_table>(1, at(0), kForward, std::string("\xff\xff\xff"), std::string("x"),
+                                std::string(), std::uint64_t{1});
+  made.begin(10);
+  made.call(10, kForward);
+  made.op(11, 0.5, kAdd, made.place(kForward, 4));
+  made.op(12, 0.5, kAdd, made.place(kForward, 4000));
+  const Told told(made);
+  REQUIRE(told.answers.size() == 1);
+  CHECK(told.answers[0].lower_bound);
+  CHECK_FALSE(told.answers[0].codes_known);
+  CHECK(told.answers[0].constructs.empty());
+  CHECK_FALSE(controlflow::control_flow_text(told.answers, 12, Terminal{}).empty());
+}
+
+TEST_CASE("control-flow: without any region, how to record one is said") {
+  CHECK(controlflow::control_flow_text({}, 12, Terminal{}).find("LOTUS_REGION=") != std::string::npos);
+  CHECK(controlflow::control_flow_json({})["regions"].empty());
+}
+
+TEST_CASE("control-flow: nothing to gain stands first") {
+  RegionTrace made;
+  made.begin(10);
+  made.call(10, kHelper);
+  made.op(109.9, 99.8, kAdd, made.place(kHelper, 0));
+  made.returns(110);
+  made.end(110);
+  const Told told(made);
+  CHECK(controlflow::control_flow_text(told.answers, 12, Terminal{}).starts_with("Nothing to gain: "));
+  CHECK(controlflow::control_flow_findings(told.answers[0]).empty());
+  CHECK(controlflow::control_flow_json(told.answers)["regions"][0]["nothing_to_gain"] == true);
+}
