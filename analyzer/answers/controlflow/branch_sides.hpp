@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "answers/controlflow/constructs.hpp"
+#include "answers/controlflow/construct.hpp"
 #include "answers/controlflow/visits.hpp"
 
 namespace lotus::analyzer::controlflow {

@@ -1,59 +1,9 @@
-// Loops, branches and recursions of a region with what they cost.
+// Finds the loops, branches and recursions of a region.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <tuple>
-#include <vector>
-
-#include "answers/controlflow/codes.hpp"
-#include "answers/controlflow/times.hpp"
+#include "answers/controlflow/construct.hpp"
 
 namespace lotus::analyzer::controlflow {
-
-enum class ConstructKind : std::uint8_t { loop, branch, recursion };
-
-struct ConstructKey {
-  ConstructKind kind = ConstructKind::loop;
-  std::uint64_t code = 0;
-  std::size_t at = 0;  // loop: its number; branch: its test; recursion: 0
-
-  bool operator<(const ConstructKey& other) const {
-    return std::tie(kind, code, at) < std::tie(other.kind, other.code, other.at);
-  }
-};
-
-// Sums over all regions that were added.
-struct Construct {
-  // Loops and recursions: all time while one of them was open, once; and that of it in which no other loop or
-  // recursion inside of it was open: with what is in none, these are the region's parts.
-  Parts within, own;
-
-  std::uint64_t entries = 0, iterations = 0;  // loops
-  std::uint64_t operators = 0;                // within
-  bool lower_bound = false;                   // more entries, iterations, visits may have been than were seen
-  bool data_dependent = false;                // a test waits for what a tensor holds
-  bool unseen = false;                        // in some entries nothing of it was seen but that it was passed
-
-  std::uint64_t calls = 0, depth = 0;  // recursions; depth: the most
-  std::vector<Parts> by_depth;         // time in which the innermost call of it had this depth, from 1
-  std::vector<std::uint64_t> calls_by_depth;
-
-  // Branches. `taken`: the test's statement was executed, as in the side that follows it in the code.
-  std::uint64_t taken = 0, not_taken = 0, unknown = 0;
-  Parts test;                        // operators that only serve the test, and Python between them
-  Parts taken_time, not_taken_time;  // until both sides have come together
-  bool joins = false;                // they do before the function ends, or the iteration
-  Parts decides;  // all that leads to the test and to nothing on its sides: `test`, and what the region keeps
-                  // of it
-
-  std::uint64_t visits() const { return taken + not_taken + unknown; }
-};
-
-struct Constructs {
-  std::map<ConstructKey, Construct> all;
-  Parts outside;  // of loops and recursions
-};
 
 // Adds those of one region.
 void add_constructs(const Region& region, const Codes& codes, const DataFlow& flow, const Times& times,

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "answers/controlflow/constructs.hpp"
+#include "answers/controlflow/construct.hpp"
 
 namespace lotus::analyzer::controlflow {
 
