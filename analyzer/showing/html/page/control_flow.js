@@ -1,10 +1,10 @@
 // Control flow: which part of a region's time is work on tensors, and what its loops, branches and recursions cost.
 
-const PARTS = [
+const PARTS_OF_TIME = [
   ['native_s', 'operators', 'var(--c4)'], ['control_s', 'operators that only serve tests', 'var(--c1)'],
   ['python_s', 'Python', 'var(--c0)']
 ];
-const untraced = parts => d3.sum(PARTS, ([key]) => parts[key]);
+const untraced = parts => d3.sum(PARTS_OF_TIME, ([key]) => parts[key]);
 const countOf = value => value == null ? '–' : Number.isInteger(value) ? countText(value) : value.toFixed(1);
 
 /** Horizontal bars of [name, parts], stacked. */
@@ -16,7 +16,7 @@ function partsChart(box, width, rows) {
   rows.forEach(([name, parts], i) => {
     const y = at.top + i * (at.bottom - at.top) / rows.length + 3;
     let before = 0;
-    for (const [key, title, fill] of PARTS) {
+    for (const [key, title, fill] of PARTS_OF_TIME) {
       const bar = at.svg.append('rect')
                       .attr('x', x(1e3 * before))
                       .attr('y', y)
@@ -70,7 +70,7 @@ function controlFlowCards(told, index) {
   return [
     card(
         '.wide', region.name, 'Host side only. What recording took is left out.', head,
-        ...region.findings.map(text => el('p', text)), legend(PARTS.map(([, name, fill]) => [fill, name])),
+        ...region.findings.map(text => el('p', text)), legend(PARTS_OF_TIME.map(([, name, fill]) => [fill, name])),
         chart((box, width) => partsChart(box, width, bars))),
     ...(constructs.length ?
             [card('.wide.long', 'Loops, branches and recursions', 'What costs most control flow comes first.',
