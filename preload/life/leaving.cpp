@@ -11,6 +11,7 @@
 #include "life/config.hpp"
 #include "life/first_event.hpp"
 #include "life/session.hpp"
+#include "operators/regions.hpp"
 #include "python/cpython.hpp"
 #include "record/process.hpp"
 #include "system/files.hpp"
@@ -63,19 +64,34 @@ bool is_started_by_python() {
   return false;
 }
 
+void say_why_nothing_was_seen(bool lacks_region, bool lacks_trace) {
+  if (!lacks_region)
+    return say(
+        "no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and "
+        "copies, "
+        "for iterators of installed packages that give tensors, and for the program's own between whose "
+        "tensors an optimizer of PyTorch's steps");
+  static constinit char line[kRegionNameBytes + 256] = "";
+  std::snprintf(line, sizeof line,
+                "no call of %s in the main thread was seen (LOTUS_REGION: a function's qualified name, its "
+                "module may stand before it)%s",
+                config.region, lacks_trace ? ", and no batch, so there is no trace" : "");
+  say(line);
+}
+
 // A person who preloaded us looks for a trace: a program that ran to its end without one says why.
 void say_if_nothing_was_seen() {
   static constinit bool said = false;
   const bool attached = py::layout != nullptr && !config.off && !process.off;
-  if (said || !attached || process.segment.header != nullptr || process.generation != 0) return;
+  if (said || !attached || process.generation != 0) return;
+  const bool lacks_trace = process.segment.header == nullptr;
+  const bool lacks_region = config.region != nullptr && !region_was_met();
+  if (!lacks_trace && !lacks_region) return;
   said = true;
   if (is_helper_process() || has_traced_ancestor() || is_started_by_python() || had_working_child() ||
       dl_iterate_phdr(is_of_torch, nullptr) == 0)
     return;
-  say("no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies, "
-      "for iterators of installed packages that give tensors, and for the program's own between whose "
-      "tensors an "
-      "optimizer of PyTorch's steps");
+  say_why_nothing_was_seen(lacks_region, lacks_trace);
 }
 
 }  // namespace

@@ -75,6 +75,8 @@ void choose_region(const char* name, RecordedSteps which) {
   regions.which = which;
 }
 
+bool region_was_met() { return regions.turns.next() != 0; }
+
 const Role* region_role(py::Object* code, std::string_view name) {
   return regions.name != nullptr && may_be_region(code, name, regions.name) ? &kRole : nullptr;
 }

@@ -13,4 +13,7 @@ inline constexpr std::size_t kRegionNameBytes = 512;
 // Before the first call. `name`: the function's qualified name, its module's may stand before it; kept.
 void choose_region(const char* name, RecordedSteps which);
 
+// Whether the function was called, where a call of it is a region.
+bool region_was_met();
+
 }  // namespace lotus

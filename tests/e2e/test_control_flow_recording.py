@@ -81,3 +81,10 @@ def test_recorded_is_the_same(recorded, workload, tracer):
     plain = harness.run(command(workload))
     outcome, _ = tracer.run(command(workload), LOTUS_REGION=json.loads(plain.stdout)["region"])
     assert outcome.visible == plain.visible
+
+
+def test_a_region_that_is_never_called_is_told(tracer):
+    outcome, trace = tracer.run(harness.program("cocktailer/rae"), LOTUS_REGION="RAE.fordward")
+    line, = outcome.lotus_lines
+    assert "no call of RAE.fordward in the main thread was seen" in line and "so there is no trace" in line
+    assert not trace.exists()

@@ -143,7 +143,8 @@ void Page::add_control_flow() {
   region_collector_->finish();
   region_collector_.reset();
   // Steps of a training that was not asked for control flow tell nothing of it.
-  std::erase_if(regions_, [](const controlflow::Region& region) { return !region.calls_seen; });
+  std::erase_if(regions_,
+                [](const controlflow::Region& region) { return !region.calls_seen && !region.only_timed; });
   if (!regions_.empty())
     control_flow_.push_back(controlflow::control_flow_json(controlflow::answers_of(regions_)));
   regions_.clear();

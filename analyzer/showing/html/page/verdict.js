@@ -72,7 +72,7 @@ function firstChange(verdict) {
       nothing || verdict.images_per_s == null ?
           el('div.compare',
              el('p.how',
-                nothing && advice ?
+                nothing && advice && verdict.unit ?
                     `The replay found no change to the loader that gains more than 5 % in ${verdict.unit} per second.` :
                     'Without a replay there is no prediction.')) :
           comparison(verdict, advice));
