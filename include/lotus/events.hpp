@@ -131,10 +131,11 @@ enum class Shape : std::uint8_t {
                                                        predicts so many moves, their time, by how much the peak \
                                                        is less */ \
   ROW(step_end,      59, point, "number:u live:u:bytes faults:u system:u:ns incomplete:u moves:u moved:u:bytes " \
-                                "moving:u:ns late:u")  /* incomplete 1: it had too many records, and its later \
+                                "moving:u:ns late:u cpu:u:ns")  /* incomplete 1: it had too many records, and its later \
                                                        ones are missing; moves, moved, moving: what was copied for \
                                                        the plan, and how long that took; late: moves that took \
-                                                       longer than the plan has it */ \
+                                                       longer than the plan has it; cpu: time that the thread \
+                                                       computed in the step */ \
   ROW(torch_op,      60, point, "hook:u place:u ticks:u:ticks phase:u nested:u")  /* an operator of PyTorch that no other \
                                                        one calls just ended; see StepPhase; nested: how many it \
                                                        called, and they in turn */                  \
@@ -151,12 +152,13 @@ enum class Shape : std::uint8_t {
   ROW(region,       111, point, "number:u place:u") /* begins; number: of the calls of that function, from 0, those \
                                                        inside of a region left out; place: where it was \
                                                        called, 0 not known */                       \
-  ROW(region_end,   112, point, "number:u incomplete:u cost:u:ticks")  /* incomplete, bits: 1: it had too many records, \
+  ROW(region_end,   112, point, "number:u incomplete:u cost:u:ticks cpu:u:ns")  /* incomplete, bits: 1: it had too many records, \
                                                        and its later ones are missing; 2: calls of Python \
                                                        functions are missing, so that counts are lower \
                                                        bounds; 4: only its time is recorded, so that it tells \
                                                        what the others take without recording; cost: of \
-                                                       recording what is inside, estimated */       \
+                                                       recording what is inside, estimated; cpu: time that the \
+                                                       thread computed in it */       \
   ROW(python_call,  113, point, "code:u place:u resumed:u")  /* a call of a Python function begins; code: see \
                                                        python_code; place: the call in its caller, 0 not \
                                                        known; of a recursion, that of its outermost call is \

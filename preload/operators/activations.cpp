@@ -41,6 +41,7 @@ void put_call(Thread& thread, std::uint64_t now, const Activation& activation, s
   put_at<Kind::python_call>(thread, now, std::uint64_t{id_of(activation)}, std::uint64_t{place},
                             std::uint64_t{resumed});
   ++lane_use.calls;
+  if (activation.known == nullptr) lane_use.calls_missing = true;  // nobody will know which function it was
 }
 
 void open(std::uint64_t frame, std::uint64_t code, KnownCode* known, std::uint32_t place) {

@@ -40,6 +40,7 @@ struct Lane {
   unsigned long observer;  // of operators, in the thread that says so
   StepPhase phase;
   std::uint64_t number;
+  std::uint64_t cpu;  // ns, of the thread when it began
   bool told;
   Nesting nesting;
   TensorLayout layout;
@@ -212,6 +213,7 @@ void begin_lane(std::uint64_t number) {
   lane.number = number;
   lane.phase = StepPhase::forward;
   lane.nesting = {};
+  lane.cpu = cpu_ns();
 }
 
 // The recorder, if this thread recorded and still does.
@@ -246,8 +248,10 @@ std::uint64_t end_recorded_step() {
   if (thread == nullptr) return 0;
   const ThreadUse use = thread_use();
   put_at<Kind::step_end>(*thread, ticks_now(), lane.number, live_bytes(), use.faults, use.system_ns,
-                         incomplete(), offload.moves, offload.bytes, offload.ns, offload.late);
+                         incomplete(), offload.moves, offload.bytes, offload.ns, offload.late,
+                         cpu_ns() - lane.cpu);
   end_offload_step();
+  if (control_flow_is_asked_for) tell_lane_costs(lane_use);
   return recording_cost(lane_use);
 }
 
@@ -264,11 +268,12 @@ bool begin_recorded_region(std::uint64_t number, std::uint32_t place, bool insid
 std::uint64_t end_recorded_region() {
   constexpr std::uint64_t kOnlyTime = 4;
   const std::uint64_t now = ticks_now();
+  const std::uint64_t cpu = cpu_ns() - lane.cpu;
   const bool inside = step_lane.recording;
   Thread* const thread = inside ? end_lane() : current_thread();
   if (thread == nullptr || step_lane.generation != process.generation) return 0;
   const std::uint64_t cost = inside ? recording_cost(lane_use) : 0;
-  put_at<Kind::region_end>(*thread, now, lane.number, inside ? incomplete() : kOnlyTime, cost);
+  put_at<Kind::region_end>(*thread, now, lane.number, inside ? incomplete() : kOnlyTime, cost, cpu);
   if (inside) tell_lane_costs(lane_use);
   return cost;
 }

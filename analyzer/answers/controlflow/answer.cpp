@@ -8,7 +8,7 @@ namespace lotus::analyzer::controlflow {
 namespace {
 
 constexpr std::size_t kWarm = 3;    // whole calls from which on the first of a run is left out
-constexpr std::size_t kMiddle = 8;  // from which on only the middle half by time counts
+constexpr std::size_t kMiddle = 3;  // from which on only the middle half by time counts
 
 std::string name_of(const Region& region) {
   if (region.is_step) return "training step";
@@ -59,7 +59,7 @@ Group usual(const Group& all) {
   if (whole.size() < kMiddle) return whole;
   std::stable_sort(whole.begin(), whole.end(),
                    [](const Region* a, const Region* b) { return a->end - a->begin < b->end - b->begin; });
-  const auto quarter = static_cast<std::ptrdiff_t>(whole.size() / 4);
+  const auto quarter = static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, whole.size() / 4));
   return {whole.begin() + quarter, whole.end() - quarter};
 }
 
@@ -113,7 +113,7 @@ bool is_seen(const ConstructAnswer& construct) {
     case ConstructKind::loop:
       return sums.iterations > 0 || sums.unseen;
     case ConstructKind::branch:
-      return sums.taken + sums.not_taken > 0;
+      return sums.taken + sums.not_taken > 0 || (sums.unknown > 0 && sums.data_dependent);
     default:
       return true;
   }
@@ -133,6 +133,16 @@ ConstructAnswer told(const Process& process, const Codes& codes, const Construct
     construct.source.line = flow->line(key.at);
   }
   return construct;
+}
+
+// Of a call, on average.
+std::optional<double> waited_in(const Group& used) {
+  double waited = 0;
+  for (const Region* region : used) {
+    if (!region->cpu_ns) return std::nullopt;
+    waited += std::max(0.0, wall_ns(*region) - static_cast<double>(*region->cpu_ns));
+  }
+  return waited / static_cast<double>(used.size());
 }
 
 RegionAnswer answer_of(Group group) {
@@ -155,6 +165,7 @@ RegionAnswer answer_of(Group group) {
   answer.used = used.size();
   answer.cost_known =
       first.cost > 0 || (first.process->lane_cost && first.process->lane_cost->operator_ps > 0);
+  answer.waited_ns = waited_in(used);
   const Codes codes(*first.process, group);
   Constructs constructs;
   const double factor = recording_factor(answer, used);
@@ -192,6 +203,13 @@ ConstructAnswer::Skip ConstructAnswer::skip() const {
 double RegionAnswer::overhead() const {
   const double all = parts.untraced();
   return all > 0 ? (parts.python + parts.control) / all : 0;
+}
+
+bool RegionAnswer::waits() const { return waited_ns && *waited_ns > kMuchWaiting * parts.untraced(); }
+
+double RegionAnswer::overhead_low() const {
+  const double all = parts.untraced();
+  return all > 0 ? std::max(0.0, parts.python + parts.control - waited_ns.value_or(0)) / all : 0;
 }
 
 double RegionAnswer::speedup_high() const { return parts.native > 0 ? parts.untraced() / parts.native : 1; }

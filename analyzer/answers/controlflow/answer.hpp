@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct RegionAnswer {
   std::uint64_t recorded = 0, used = 0;  // calls; used: those that the rest is the mean of
   std::uint64_t timed = 0;               // calls of which only the time was recorded
   double timed_ns = 0;                   // the median of theirs, if any
+  std::optional<double> waited_ns;       // of a call: in which the thread did not compute, if that is known
   std::uint64_t incomplete = 0;          // recorded calls that are not whole
   Parts parts;                           // of a call
   Parts outside;                         // of it, outside of loops and recursions
@@ -53,6 +55,10 @@ struct RegionAnswer {
   bool compiled = false;                    // it runs code that torch.compile made, whose inside is not seen
   std::vector<ConstructAnswer> constructs;  // what costs most control flow first, by kind
 
+  // So much of a call is no computing that what is control flow of it is not known: it lies between …
+  bool waits() const;
+  // … these, by whether all waiting was in Python or in operators.
+  double overhead_low() const;
   double overhead() const;  // (P + K) / (N + P + K)
   // How many times as fast a call would be, compiled: with what an operator then costs, and without.
   double speedup_low() const, speedup_high() const;
@@ -64,6 +70,8 @@ struct RegionAnswer {
 
 // Below it, control flow is not worth anybody's time.
 inline constexpr double kNothingToGain = 0.05;
+// Below it, waiting is not told: other programs take a core now and then.
+inline constexpr double kMuchWaiting = 0.25;
 // What calling an operator costs from compiled code, ns, at most: about 0.1 µs in libtorch's own executor.
 inline constexpr double kDispatchNs = 100;
 

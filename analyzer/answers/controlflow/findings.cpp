@@ -90,7 +90,7 @@ std::string test_text(const RegionAnswer& answer, const ConstructAnswer& branch)
 
 std::vector<std::string> control_flow_findings(const RegionAnswer& answer) {
   std::vector<std::string> findings;
-  if (answer.overhead() < kNothingToGain) return findings;
+  if (answer.overhead() < kNothingToGain || answer.waits() || answer.operators == 0) return findings;
   const auto add = [&](std::string text) {
     if (!text.empty()) findings.push_back(std::move(text));
   };

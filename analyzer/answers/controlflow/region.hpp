@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,8 +65,9 @@ struct Region {
   double ns_per_tick = 1;
   bool is_step = false;
   std::uint64_t number = 0;
-  std::uint64_t begin = 0, end = 0;  // ticks
-  std::uint64_t cost = 0;            // ticks that recording it took, estimated; 0: not known
+  std::uint64_t begin = 0, end = 0;     // ticks
+  std::optional<std::uint64_t> cpu_ns;  // that the thread computed
+  std::uint64_t cost = 0;               // ticks that recording it took, estimated; 0: not known
   bool ended = false,
        cut_short = false;      // cut short: it had more records than there was room for, or some are lost
   bool calls_missing = false;  // of Python functions: counts are lower bounds

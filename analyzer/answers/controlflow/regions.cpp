@@ -70,7 +70,11 @@ void RegionCollector::end(Open& open, const Record& record, std::uint64_t ticks)
   const std::uint64_t incomplete =
       is_step ? field<Kind::step_end, "incomplete">(record) : field<Kind::region_end, "incomplete">(record);
   const std::uint64_t cost = is_step ? 0 : field<Kind::region_end, "cost">(record);
-  keep(open.builder->finish(ticks, true, incomplete, cost));
+  const std::uint64_t cpu_ns =
+      is_step ? field<Kind::step_end, "cpu">(record) : field<Kind::region_end, "cpu">(record);
+  Region region = open.builder->finish(ticks, true, incomplete, cost);
+  if (cpu_ns != 0) region.cpu_ns = cpu_ns;  // else of an older recorder
+  keep(std::move(region));
   open.builder.reset();
 }
 

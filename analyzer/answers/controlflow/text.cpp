@@ -46,11 +46,27 @@ class Text {
                                           human_percent(100 * answer.overhead()), of_call(answer),
                                           human_time(control), human_time(answer.parts.untraced()));
     if (answer.overhead() < kNothingToGain) return paragraph("Nothing to gain: " + share + ".", Style::bold);
+    if (answer.operators == 0)
+      return paragraph(fmt::format("No operator of PyTorch was seen in {}: all of its {} a call is Python.",
+                                   of_call(answer), human_time(answer.parts.untraced())),
+                       Style::bold);
+    if (answer.waits()) return waiting(answer);
     const std::string gain = fmt::format("Compiled away, it would be {:.2f} to {:.2f} times as fast.",
                                          answer.speedup_low(), answer.speedup_high());
     std::string head = share;
     head[0] = 'C';
     paragraph(head + ". " + gain, Style::bold);
+  }
+
+  void waiting(const RegionAnswer& answer) {
+    paragraph(
+        fmt::format("In {} of {} a call of {} the thread did not compute: it waited (for {}a lock, a "
+                    "file, another thread or process, a GPU), or had no core. Of the whole, {} to {} is "
+                    "control flow and Python; what compiling would gain is not known.",
+                    human_time(*answer.waited_ns), human_time(answer.parts.untraced()), of_call(answer),
+                    answer.is_step ? "the batch, " : "", human_percent(100 * answer.overhead_low()),
+                    human_percent(100 * answer.overhead())),
+        Style::bold);
   }
 
   void about(const RegionAnswer& answer) {
@@ -165,7 +181,9 @@ class Text {
       };
       table.add({where(branch), escaped(branch.source.function), sums.data_dependent ? "data" : "Python",
                  mean(answer, sums.visits()),
-                 human_percent(100 * static_cast<double>(sums.taken) / static_cast<double>(known)),
+                 known == 0
+                     ? "–"
+                     : human_percent(100 * static_cast<double>(sums.taken) / static_cast<double>(known)),
                  sums.data_dependent ? each_time(sums.test, sums.visits()) : "–",
                  sums.joins ? each_time(sums.taken_time, sums.taken) : "–",
                  sums.joins ? each_time(sums.not_taken_time, sums.not_taken) : "–",
@@ -200,7 +218,7 @@ class Text {
     Table table({{.title = "what would be left, predicted", .right = false},
                  {.title = "time"},
                  {.title = "", .right = false}});
-    if (answer.overhead() < kNothingToGain) return table;
+    if (answer.overhead() < kNothingToGain || answer.waits() || answer.operators == 0) return table;
     const Ladder ladder = answer.ladder();
     const auto row = [&](const char* name, double ns) {
       table.add({name, human_time(ns), bar(100 * ns / ladder.as_is, kBar)});
@@ -235,6 +253,16 @@ std::string control_flow_text(const std::vector<RegionAnswer>& answers, std::siz
 }
 
 std::string measured_text(const Measured& measured, const Terminal& terminal) {
+  const double with = measured.with.parts.untraced(), without = measured.without.parts.untraced();
+  if (without > with)
+    return terminal.styled(
+               Style::bold,
+               wrapped(fmt::format(
+                           "Measured against the other trace: {} takes {} a call there, more than the {} "
+                           "here. It is no twin without control flow, or was recorded on a busier machine.",
+                           escaped(measured.without.name), human_time(without), human_time(with)),
+                       terminal.width)) +
+           "\n\n";
   const std::string text = fmt::format(
       "Measured against the other trace: {} of {} goes ({}: {} with control flow, {} without). From the "
       "first trace alone "

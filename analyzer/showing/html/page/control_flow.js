@@ -59,6 +59,8 @@ function controlFlowCards(told, index) {
   const region = told.regions[index], constructs = told.constructs.filter(c => c.region === index);
   const gain = region.nothing_to_gain ?
       ' There is nothing to gain.' :
+      !region.what_if ? region.operators === 0 ? ' No operator of PyTorch was seen.' :
+                                                 ` Of it, ${timeText(1e3 * region.waited_s)} was no computing: the thread waited, or had no core. What compiling would gain is not known.` :
       ` Compiled away, it would be ${region.what_if.map(times => times.toFixed(2)).join(' to ')} times as fast.`;
   const head = el(
       'p', el('b', percentText(100 * region.overhead)), ` of ${region.name} is control flow and Python: `,
