@@ -82,8 +82,10 @@ class RegionTrace : public MadeTrace {
   void begin(double ms, std::uint64_t number = 0) {
     thread.record<Kind::region>(at(ms), number, std::uint64_t{0});
   }
-  void end(double ms, std::uint64_t number = 0, std::uint64_t incomplete = 0, double cost = 0) {
-    thread.record<Kind::region_end>(at(ms), number, incomplete, static_cast<std::uint64_t>(cost * 1e6));
+  void end(double ms, std::uint64_t number = 0, std::uint64_t incomplete = 0, double cost = 0,
+           double cpu_ms = 0) {
+    thread.record<Kind::region_end>(at(ms), number, incomplete, static_cast<std::uint64_t>(cost * 1e6),
+                                    static_cast<std::uint64_t>(cpu_ms * 1e6));
   }
   void call(double ms, std::uint64_t code, std::uint64_t from = 0, std::uint64_t resumed = 0) {
     thread.record<Kind::python_call>(at(ms), code, from, resumed);
@@ -370,4 +372,24 @@ TEST_CASE("control-flow: nothing to gain stands first") {
   CHECK(controlflow::control_flow_text(told.answers, 12, Terminal{}).starts_with("Nothing to gain: "));
   CHECK(controlflow::control_flow_findings(told.answers[0]).empty());
   CHECK(controlflow::control_flow_json(told.answers)["regions"][0]["nothing_to_gain"] == true);
+}
+
+TEST_CASE("control-flow: much waiting is told, and no gain") {
+  RegionTrace made;
+  made.begin(10);
+  made.call(10, kHelper);
+  made.op(15, 4, kAdd, made.place(kHelper, 0));
+  made.returns(20);
+  made.end(20, 0, 0, 0, 5);
+  const Told told(made);
+  const controlflow::RegionAnswer& answer = told.answers.at(0);
+  REQUIRE(answer.waited_ns.has_value());
+  CHECK(*answer.waited_ns == Approx(5 * kMs));
+  CHECK(answer.overhead() == Approx(0.6));
+  CHECK(answer.overhead_low() == Approx(0.1));
+  const auto json = controlflow::control_flow_json(told.answers)["regions"][0];
+  CHECK(json["what_if"].is_null());
+  CHECK(controlflow::control_flow_findings(answer).empty());
+  CHECK(controlflow::control_flow_text(told.answers, 12, Terminal{}).find("did not compute") !=
+        std::string::npos);
 }

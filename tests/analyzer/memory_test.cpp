@@ -37,7 +37,7 @@ void record_step(ThreadWriter& thread, std::uint64_t ticks, std::uint64_t number
 }
 void record_step_end(ThreadWriter& thread, std::uint64_t ticks, std::uint64_t number, std::uint64_t live) {
   thread.record<Kind::step_end>(ticks, number, live, kNothing, kNothing, kNothing, kNothing, kNothing,
-                                kNothing, kNothing);
+                                kNothing, kNothing, kNothing);
 }
 
 // A step of 10 ms. Parameters at 1000 (100 bytes) and memory that nothing uses (50 bytes) are there before.
