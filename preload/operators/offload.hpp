@@ -6,6 +6,8 @@
 // know of the operator that runs stands in `offload`, and what it did.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstdint>
 
 #include "python/call.hpp"
@@ -26,9 +28,15 @@ struct Offload {
   // By offload.py: what the plan predicts of such a step, and what was done in this one.
   std::uint64_t planned_moves, planned_ns, planned_freed;
   std::uint64_t moves, bytes, ns;
-  std::uint64_t late;  // moves that took longer than the plan has it
+  std::uint64_t late;    // moves that took longer than the plan has it
+  std::uint64_t moving;  // the thread (its pthread_t) whose operators are offload.py's own now; 0: none
 };
 extern constinit Offload offload;
+
+// Whether this thread's operators are those of a move, which are none of the program's.
+inline bool is_moving() {
+  return offload.moving != 0 && offload.moving == static_cast<std::uint64_t>(pthread_self());
+}
 
 // Takes the plan's file. Returns nullptr, or why it is none.
 const char* want_offload(const char* path, std::uint64_t length);

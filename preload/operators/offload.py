@@ -9,11 +9,15 @@ import atexit
 import ctypes
 import json
 import mmap
+import os
+import stat
+import threading
 import weakref
 from time import perf_counter
 
 import torch
 
+CHECKED = torch.Tensor, torch.nn.Parameter
 MOST_STORAGES = 64
 NONE = 2**64 - 1
 
@@ -22,7 +26,7 @@ class Shared(ctypes.Structure):
     _fields_ = [*((name, ctypes.c_uint64) for name in ("on", "step", "op", "count")),
                 ("storages", ctypes.c_uint64 * MOST_STORAGES),
                 *((name, ctypes.c_uint64) for name in ("planned_moves", "planned_ns", "planned_freed",
-                                                       "moves", "bytes", "ns", "late"))]
+                                                       "moves", "bytes", "ns", "late", "moving"))]
 
 
 class Refused(Exception):
@@ -41,6 +45,8 @@ class Entry:
 class Plan:
     def __init__(self, path):
         try:
+            if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe might wait for ever
+                raise Refused("it is no regular file")
             with open(path, encoding="utf-8") as file:
                 told = json.load(file)
             runs = [(number, run) for number, run in enumerate(told["runs"]) if run["mode"] == "offload"]
@@ -116,9 +122,13 @@ class Saved:
         self.size, self.stride = tensor.size(), tensor.stride()
 
     def tensor(self):
-        with torch.no_grad():
-            made = torch.empty(0, dtype=self.dtype, device="cpu")
-            return made.set_(self.block.storage(), self.offset, self.size, self.stride)
+        around, shared.moving = shared.moving, threading.get_ident()  # operators of ours, which no step has
+        try:
+            with torch.no_grad():
+                made = torch.empty(0, dtype=self.dtype, device="cpu")
+                return made.set_(self.block.storage(), self.offset, self.size, self.stride)
+        finally:
+            shared.moving = around
 
 
 def end_move(begin, seconds, size):
@@ -160,14 +170,25 @@ def block_of(tensor):
 
 
 def pack(tensor):
-    if not shared.on or shared.op not in plan.operators:
-        return tensor
-    block = block_of(tensor)
-    return tensor if block is None else Saved(block, tensor)
+    if shared.on and shared.op in plan.operators:
+        block = block_of(tensor)
+        if block is not None:
+            return Saved(block, tensor)
+    # A subclass may have code of its own for all that is asked of it.
+    return (tensor, tensor._version) if type(tensor) in CHECKED else tensor
 
 
 def unpack(saved):
-    return saved.tensor() if type(saved) is Saved else saved
+    if type(saved) is Saved:
+        return saved.tensor()
+    if type(saved) is not tuple:
+        return saved
+    tensor, version = saved
+    if tensor._version != version:  # where there are hooks, autograd leaves this check out
+        raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation: "
+                           f"[{tensor.type()} {list(tensor.shape)}] is at version {tensor._version}; "
+                           f"expected version {version} instead.")
+    return tensor
 
 
 problem = ""
@@ -176,9 +197,10 @@ slow_memory = SlowMemory()
 try:
     plan = Plan(PLAN)  # noqa: F821
     shared.planned_moves, shared.planned_ns, shared.planned_freed = plan.moves, int(plan.seconds * 1e9), plan.freed
-    hooks = torch.autograd.graph.saved_tensors_hooks(pack, unpack)
-    hooks.__enter__()
-    atexit.register(hooks.__exit__)
+    if plan.moves:
+        hooks = torch.autograd.graph.saved_tensors_hooks(pack, unpack)
+        hooks.__enter__()
+        atexit.register(hooks.__exit__)
 except Refused as refused:
     problem = str(refused)
 except Exception as error:

@@ -144,7 +144,7 @@ void close_operator(const void* function) {
 }
 
 void start(const void* function) {
-  if (!step_lane.recording) return;
+  if (!step_lane.recording || is_moving()) return;
   Nesting& nesting = lane.nesting;
   const std::uint32_t level = nesting.depth++;
   if (level < kMostLevels) nesting.is_backward[level] = false;
@@ -170,7 +170,7 @@ ObserverContext operator_starts(const void* function) {
 }
 
 void operator_ends(const void* function, void*) {
-  if (!step_lane.recording) return;
+  if (!step_lane.recording || is_moving()) return;
   Nesting& nesting = lane.nesting;
   if (nesting.depth == 0) return;  // it began before the step
   if (nesting.depth == nesting.open) close_operator(function);

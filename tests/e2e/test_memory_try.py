@@ -101,3 +101,16 @@ def test_limit_below_what_cannot_move(tracer, tmp_path):
     _, trace = tracer.trace(harness.program("planned_steps", "mlp"), LOTUS_STEPS="all")
     outcome = harness.run([harness.ANALYZE, "memory-plan", "--mode", "offload", "--fast", "1MiB", trace.path])
     assert outcome.code == 1 and b"does not move" in outcome.stderr and b"planned_steps.py:" in outcome.stderr
+
+
+@pytest.mark.parametrize("step", [6, 7])
+def test_what_pytorch_refuses_is_refused(tracer, tmp_path, step):
+    """PyTorch leaves a check of what autograd saved out where there are hooks."""
+    plan, _, _ = planned(tracer, tmp_path, "mlp")
+    command = harness.program("changed_in_place", step)
+    plain = harness.run(command)
+    assert plain.stdout.decode().startswith(f"{step} one of the variables needed for gradient computation")
+    outcome, _ = tracer.run(command, LOTUS_TRY=f"memory-plan={plan}")
+    told = outcome.stdout.decode()
+    assert outcome.code == 0 and told.startswith(f"{step} ")
+    assert "one of the variables needed for gradient computation" in told  # a hook's error says its type, too
