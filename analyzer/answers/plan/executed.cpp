@@ -75,7 +75,13 @@ Executed made(const Steps& steps, const std::string& trace) {
 // What makes a row no test of the prediction.
 std::string remark_of(const Executed& executed) {
   std::string text;
-  if (executed.moves < executed.plan_moves)
+  if (!executed.was_followed())
+    text += fmt::format(
+        "{}: {} of the plan's {} moves were made in a step, so nothing is said of its error: is it a plan of "
+        "another "
+        "program, of other sizes, or do steps differ? ",
+        escaped(executed.trace), executed.moves, executed.plan_moves);
+  else if (executed.moves < executed.plan_moves)
     text += fmt::format(
         "{}: {} of the plan's {} moves were made: autograd does not save the others here, or saves them "
         "inside of a "
@@ -133,18 +139,19 @@ std::string executed_text(const std::vector<Executed>& all, const Terminal& term
                {.title = "moves", .importance = 2}});
   std::vector<double> errors;
   for (const Executed& one : all) {
-    errors.push_back(std::abs(one.error_percent()));
+    if (one.was_followed()) errors.push_back(std::abs(one.error_percent()));
     table.add({escaped(one.trace), fmt::format("{} + {}", one.steps, one.beside), time_text(one.base_s),
                time_text(one.predicted_s()), time_text(one.actual_s),
-               fmt::format("{:+.1f} %", one.error_percent()), bytes_text(one.base_peak),
-               bytes_text(one.predicted_peak()), bytes_text(one.actual_peak),
+               one.was_followed() ? fmt::format("{:+.1f} %", one.error_percent()) : "–",
+               bytes_text(one.base_peak), bytes_text(one.predicted_peak()), bytes_text(one.actual_peak),
                fmt::format("{} of {}", one.moves, one.plan_moves)});
   }
   std::string out = table.text(terminal) + "\n";
-  out += wrapped(fmt::format("Error: predicted over real time, less 1; median of its size {:.1f} %.",
-                             median_of(errors)),
-                 terminal.width) +
-         "\n";
+  if (!errors.empty())
+    out += wrapped(fmt::format("Error: predicted over real time, less 1; median of its size {:.1f} %.",
+                               median_of(errors)),
+                   terminal.width) +
+           "\n";
   for (const Executed& one : all)
     if (const std::string remark = remark_of(one); !remark.empty())
       out += wrapped(remark, terminal.width) + "\n";
@@ -155,24 +162,26 @@ nlohmann::ordered_json executed_json(const std::vector<Executed>& all) {
   nlohmann::ordered_json json = {
       {"schema", 1}, {"note", executed_note()}, {"executed", nlohmann::ordered_json::array()}};
   for (const Executed& one : all)
-    json["executed"].push_back({{"trace", one.trace},
-                                {"steps", one.steps},
-                                {"steps_without", one.beside},
-                                {"base_runtime_s", one.base_s},
-                                {"predicted_runtime_s", one.predicted_s()},
-                                {"actual_runtime_s", one.actual_s},
-                                {"base_median_s", one.base_median_s},
-                                {"actual_median_s", one.actual_median_s},
-                                {"error_percent", one.error_percent()},
-                                {"predicted_move_time_s", one.plan_moving_s},
-                                {"move_time_s", one.moving_s},
-                                {"base_peak_bytes", one.base_peak},
-                                {"predicted_peak_bytes", one.predicted_peak()},
-                                {"peak_bytes", one.actual_peak},
-                                {"num_planned_moves", one.plan_moves},
-                                {"num_move_nodes", one.moves},
-                                {"num_late_moves", one.late},
-                                {"bytes_moved", one.moved_bytes}});
+    json["executed"].push_back(
+        {{"trace", one.trace},
+         {"steps", one.steps},
+         {"steps_without", one.beside},
+         {"base_runtime_s", one.base_s},
+         {"predicted_runtime_s", one.predicted_s()},
+         {"actual_runtime_s", one.actual_s},
+         {"base_median_s", one.base_median_s},
+         {"actual_median_s", one.actual_median_s},
+         {"error_percent",
+          one.was_followed() ? nlohmann::ordered_json(one.error_percent()) : nlohmann::ordered_json()},
+         {"predicted_move_time_s", one.plan_moving_s},
+         {"move_time_s", one.moving_s},
+         {"base_peak_bytes", one.base_peak},
+         {"predicted_peak_bytes", one.predicted_peak()},
+         {"peak_bytes", one.actual_peak},
+         {"num_planned_moves", one.plan_moves},
+         {"num_move_nodes", one.moves},
+         {"num_late_moves", one.late},
+         {"bytes_moved", one.moved_bytes}});
   return json;
 }
 

@@ -31,6 +31,8 @@ struct Executed {
 
   double predicted_s() const { return base_s + plan_moving_s; }
   std::uint64_t predicted_peak() const { return base_peak - std::min(base_peak, plan_freed); }
+  // Whether the moves were made that are predicted, all but a tenth: else there is no error of a prediction.
+  bool was_followed() const { return 10 * moves >= 9 * plan_moves; }
   // AutoTM's: (predicted - actual) / actual.
   double error_percent() const { return 100 * (predicted_s() - actual_s) / actual_s; }
 };
