@@ -18,6 +18,8 @@ std::optional<CodeFlow> CodeFlow::of(unsigned minor, const CodeTable& table, std
   flow.lines_ = lines_of(minor, *code, table.lines, first_line);
   flow.code_ = std::move(*code);
   flow.link();
+  flow.find_handlers(minor, table.bytecode);
+  flow.link_handlers();
   flow.find_loops();
   flow.nest_loops();
   flow.find_tests();
@@ -42,34 +44,32 @@ void CodeFlow::link() {
       continue;
     }
     if (!jumps) edge(i, std::min(i + 1, exit));
-    if (at.target != kNone) edge(i, at.target);
+    if (at.target != kNone && at.flow != Flow::setup) edge(i, at.target);  // to a handler: link_handlers()
   }
 }
 
-// What a code reaches from its beginning: handlers of exceptions are not, from 3.11 on.
-static std::vector<bool> reached_from_start(const std::vector<std::vector<std::size_t>>& next) {
-  std::vector<bool> reached(next.size(), false);
-  std::vector<std::size_t> open{0};
-  reached[0] = true;
-  while (!open.empty()) {
-    const std::size_t at = open.back();
-    open.pop_back();
-    for (const std::size_t to : next[at])
-      if (!reached[to]) {
-        reached[to] = true;
-        open.push_back(to);
-      }
-  }
-  return reached;
-}
-
-// CPython's compiler goes back in a code only to a loop's beginning.
+// CPython's compiler goes back in a code only to a loop's beginning, but for handlers of exceptions: from 3.11
+// on they stand at a code's end, and go back to what follows their `try`, too.
 void CodeFlow::find_loops() {
-  const std::vector<bool> reached = reached_from_start(next_);
+  std::vector<bool> reached = from_start_;
+  std::vector<std::uint32_t> handled(code_.size() + 1, 0);  // what only a handler reaches: the handler's line
+  for (const Handler& handler : handlers_) {
+    const std::vector<bool> before = reached;
+    fill(handler.at, reached);
+    for (std::size_t i = 0; i < code_.size(); ++i)
+      if (reached[i] && !before[i]) handled[i] = handler.line;
+  }
+  const auto comes_back = [&](std::size_t from, std::size_t to) {
+    if (from_start_[from]) return true;
+    if (code_[to].flow == Flow::for_iter || (lines_[to] != 0 && lines_[to] <= handled[from])) return true;
+    std::vector<bool> after(code_.size() + 1, false);
+    fill(to, after);
+    return static_cast<bool>(after[from]);
+  };
   std::map<std::size_t, std::vector<std::size_t>> ends;  // by header
   for (std::size_t i = 0; i < code_.size(); ++i)
     for (const std::size_t to : next_[i])
-      if (reached[i] && to <= i && code_[to].flow != Flow::send) ends[to].push_back(i);
+      if (reached[i] && to <= i && code_[to].flow != Flow::send && comes_back(i, to)) ends[to].push_back(i);
   for (const auto& [header, froms] : ends) {
     Loop loop;
     loop.header = header;
@@ -145,13 +145,9 @@ void CodeFlow::find_tests() {
 }
 
 // Each instruction's nearest one that all ways from it to the exit pass: Cooper, Harvey and Kennedy, "A
-// Simple, Fast Dominance Algorithm" (2001), on the graph the other way round. Ways by exceptions do not
-// count.
+// Simple, Fast Dominance Algorithm" (2001), on the graph the other way round.
 void CodeFlow::find_joins() {
   const std::size_t exit = code_.size();
-  const auto is_way = [&](std::size_t from, std::size_t to) {
-    return from >= exit || code_[from].flow != Flow::setup || to != code_[from].target || to == from + 1;
-  };
   // Instructions that reach the exit, the exit last.
   std::vector<std::size_t> order, number(exit + 1, kNone);
   std::vector<std::pair<std::size_t, std::size_t>> open{{exit, 0}};
@@ -166,7 +162,7 @@ void CodeFlow::find_joins() {
       continue;
     }
     const std::size_t from = before_[at][edge++];
-    if (known[from] || !is_way(from, at)) continue;
+    if (known[from]) continue;
     known[from] = true;
     open.emplace_back(from, 0);
   }
@@ -184,11 +180,29 @@ void CodeFlow::find_joins() {
     for (std::size_t i = order.size() - 1; i-- > 0;) {
       std::size_t join = kNone;
       for (const std::size_t to : next_[order[i]])
-        if (is_way(order[i], to) && joins_[to] != kNone) join = join == kNone ? to : common(join, to);
+        if (joins_[to] != kNone) join = join == kNone ? to : common(join, to);
       changed = changed || joins_[order[i]] != join;
       joins_[order[i]] = join;
     }
   }
+}
+
+LoopStep CodeFlow::loop_step(std::size_t number, std::size_t from, std::size_t to) const {
+  const Loop& loop = loops_[number];
+  const bool was_inside = from != kEntry && loop.inside[from];
+  const bool is_inside = to < code_.size() && loop.inside[to];
+  LoopStep step;
+  if (!was_inside && is_inside) {
+    step.entries = 1;
+    step.iterations = loop.tests_first ? 0 : 1;
+  } else if (was_inside) {
+    const bool again = to == loop.header && is_back(from, to);
+    // Left from inside of its body.
+    const bool left = !is_inside && loop.tests_first &&
+                      std::find(loop.tests.begin(), loop.tests.end(), from) == loop.tests.end();
+    step.iterations = again || left ? 1 : 0;
+  }
+  return step;
 }
 
 std::size_t CodeFlow::join_of(std::size_t test) const {

@@ -27,12 +27,22 @@ struct Loop {
   std::vector<std::size_t> tests;  // instructions by which it ends as its statement says
 };
 
+// What is counted of a loop where one instruction follows another.
+struct LoopStep {
+  unsigned entries = 0, iterations = 0;
+};
+
 // A way from one instruction to another, without both.
 struct Way {
   bool found = false;
+  bool passes_seen = false;  // no way is without an instruction that would have been seen
   std::vector<std::size_t> steps;
   // Tests on it with the side that was taken: +1 the next instruction, -1 the target, 0 it cannot be told.
   std::vector<std::pair<std::size_t, int>> tests;
+  // Loops and tests of which another way would count something else.
+  std::vector<std::size_t> doubted_loops, doubted_tests;
+  // Of a way from an instruction to itself: those that any such way passes.
+  std::vector<std::size_t> passed_loops, passed_tests;
 };
 
 class CodeFlow {
@@ -53,31 +63,63 @@ class CodeFlow {
   // Where both sides of a test have come together again; kExit: nowhere before the function ends.
   std::size_t join_of(std::size_t test) const;
 
+  // What is counted of a loop from one instruction, or kEntry, to the next one.
+  LoopStep loop_step(std::size_t loop, std::size_t from, std::size_t to) const;
+
   // Instructions that are known to be seen whenever they are executed: ways that pass others of them than
-  // their ends are taken last. Before the first call of way().
-  void set_seen(const std::set<std::size_t>& seen) { seen_ = seen; }
+  // their ends are taken last.
+  void set_seen(const std::set<std::size_t>& seen);
+  const std::set<std::size_t>& seen() const { return seen_; }
+  // Those of them that all ways which pass the fewest of them pass between two instructions: as one of these
+  // ways was executed, they are not always seen.
+  std::set<std::size_t> passed_unseen(std::size_t from, std::size_t to) const;
   // From an instruction or kEntry to one or kExit. Of all ways the one that passes the fewest instructions
-  // of set_seen(), then the fewest back edges, then the fewest instructions.
+  // of set_seen(), then the fewest exceptions, then the fewest back edges, then the fewest instructions.
   // What is returned lives until the next call.
   const Way& way(std::size_t from, std::size_t to) const;
   // Whether a loop leads back to an instruction past none of set_seen() but itself.
   bool comes_again_unseen(std::size_t instruction) const;
 
  private:
+  // Where an exception goes on.
+  struct Handler {
+    std::size_t at = 0;
+    std::uint32_t line = 0;     // its first one
+    bool is_with = false;       // it ends a `with`, which hardly ever stops an exception
+    bool goes_on = false;       // not only with raising it again
+    std::size_t first = 0, end = 0;  // instructions that may lead to it, as far as their lines do not tell
+    bool by_lines = false;      // only those before its line are
+  };
+  // Ways between two instructions that pass none that would have been seen.
+  struct Unseen;
+
   CodeFlow() = default;
   void link();
+  void find_handlers(unsigned minor, std::string_view bytecode);
+  void link_handlers();
+  void fill(std::size_t from, std::vector<bool>& reached) const;
+  std::vector<std::pair<std::size_t, bool>> followers(std::size_t at) const;
+  Unseen unseen_between(std::size_t from, std::size_t goal, bool with_exits) const;
+  void find_doubts(std::size_t from, std::size_t goal, bool with_exits, Way& way) const;
   void find_loops();
   void find_tests();
   void find_line(Loop& loop, const std::vector<std::size_t>& ends);
   void nest_loops();
   void find_joins();
   std::uint64_t cost(std::size_t from, std::size_t to, std::size_t goal) const;
+  std::uint64_t price(std::size_t handler) const;
+  void doubt_all(Way& way) const;
   const std::vector<std::uint64_t>& distances(std::size_t to) const;
   Way made_way(std::size_t from, std::size_t to) const;
 
   std::vector<Instruction> code_;
   std::vector<std::uint32_t> lines_;
   std::vector<std::vector<std::size_t>> next_, before_;  // by instruction; the node code_.size() is the exit
+  std::vector<Handler> handlers_;
+  std::vector<std::vector<std::size_t>> raises_;      // by instruction: numbers of handlers
+  std::vector<std::vector<std::size_t>> raised_from_;  // by number of a handler
+  std::vector<std::size_t> handler_at_;               // by instruction; kNone
+  std::vector<bool> from_start_;                      // reached without an exception
   std::vector<Loop> loops_;
   std::vector<std::size_t> innermost_;
   std::set<std::pair<std::size_t, std::size_t>> back_;

@@ -1,7 +1,9 @@
 #include "answers/controlflow/codes.hpp"
 
 #include <charconv>
+#include <utility>
 
+#include "answers/controlflow/visits.hpp"
 #include "answers/stacks/library_code.hpp"
 
 namespace lotus::analyzer::controlflow {
@@ -15,6 +17,13 @@ bool is_installed(const std::string& file) {
 bool is_machinery_file(const std::string& file) {
   if (file.find("-packages/torch/") != std::string::npos) return true;
   return is_library_code(file) && !is_installed(file);
+}
+
+// What is called only if something else has failed.
+bool is_seldom(const Process& process, const Region& region, const Event& event) {
+  if (!event.is_call) return false;
+  const auto code = process.python_codes.find(region.activations[event.index].code);
+  return code != process.python_codes.end() && code->second.name.ends_with("__missing__");
 }
 
 }  // namespace
@@ -44,10 +53,45 @@ Codes::Codes(const Process& process, const std::vector<const Region*>& regions) 
       const CodeFlow* flow = find(activation.code);
       if (flow == nullptr) continue;
       for (const Event& event : activation.events)
-        if (const std::size_t at = instruction_at(flow->code(), event.offset); at != kNone)
+        if (const std::size_t at = instruction_at(flow->code(), event.offset);
+            at != kNone && !is_seldom(process, *region, event))
           seen[activation.code].insert(at);
     }
   for (const auto& [id, instructions] : seen) flows_.at(id)->set_seen(instructions);
+  while (drop_seldom_seen(regions)) {
+  }
+}
+
+// Instructions that were seen, but not whenever they were executed, as calls of a function whose results are
+// kept: where no way is without those that would have been seen, one was executed all the same.
+bool Codes::drop_seldom_seen(const std::vector<const Region*>& regions) {
+  std::map<std::uint64_t, std::set<std::pair<std::size_t, std::size_t>>> pairs;
+  for (const Region* region : regions) {
+    if (!region->is_whole() || region->calls_missing || !region->calls_seen) continue;
+    for (const Activation& activation : region->activations) {
+      const CodeFlow* flow = find(activation.code);
+      if (flow == nullptr || activation.before) continue;
+      std::size_t from = CodeFlow::kEntry;
+      for (const Visit& visit : visits_of(*region, activation, *flow)) {
+        pairs[activation.code].insert({from, visit.instruction});
+        from = visit.instruction;
+      }
+      if (activation.ended) pairs[activation.code].insert({from, CodeFlow::kExit});
+    }
+  }
+  bool any = false;
+  for (const auto& [code, ends] : pairs) {
+    std::set<std::size_t> seldom;
+    CodeFlow& flow = *flows_.at(code);
+    for (const auto& [from, to] : ends)
+      if (flow.way(from, to).passes_seen) seldom.merge(flow.passed_unseen(from, to));
+    std::set<std::size_t> seen = flow.seen();
+    for (const std::size_t at : seldom) seen.erase(at);
+    if (seen.size() == flow.seen().size()) continue;
+    flow.set_seen(seen);
+    any = true;
+  }
+  return any;
 }
 
 const CodeFlow* Codes::find(std::uint64_t code) const {

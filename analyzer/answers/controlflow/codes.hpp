@@ -23,6 +23,8 @@ class Codes {
   bool is_machinery(std::uint64_t code) const { return machinery_.contains(code); }
 
  private:
+  bool drop_seldom_seen(const std::vector<const Region*>& regions);
+
   std::map<std::uint64_t, std::unique_ptr<CodeFlow>> flows_;
   std::set<std::uint64_t> machinery_;
 };

@@ -32,6 +32,7 @@ struct Construct {
   std::uint64_t entries = 0, iterations = 0;  // loops
   std::uint64_t operators = 0;                // within
   bool lower_bound = false;                   // more entries, iterations, visits may have been than were seen
+  bool exact = true;  // else there may have been more of them or fewer: what was seen fits several ways
   bool data_dependent = false;                // a test waits for what a tensor holds
   bool unseen = false;                        // in some entries nothing of it was seen but that it was passed
 

@@ -31,6 +31,7 @@ class Walk {
     count_recursions();
     sum_contexts();
     sides_.settle(constructs_);
+    settle_doubts();
   }
 
  private:
@@ -95,7 +96,10 @@ class Walk {
       const bool known_start = v > 0 || !activation.before;
       if (known_start) follow(index, *flow, from, visits[v].instruction, v > 0 ? &visits[v - 1] : nullptr);
       sides_.visit(visits[v]);
-      if (visits[v].told_by_period) doubt(index, *flow, visits[v].instruction);
+      if (visits[v].told_by_period) {
+        const Way& around = flow->way(visits[v].instruction, visits[v].instruction);
+        doubt(index, around.passed_loops, around.passed_tests);
+      }
       from = visits[v].instruction;
     }
     if (activation.ended && !(activation.before && visits.empty()))
@@ -107,9 +111,32 @@ class Walk {
 
   Construct& construct(const ConstructKey& key) { return constructs_.all[key]; }
 
-  void doubt(std::size_t index, const CodeFlow& flow, std::size_t instruction) {
-    if (const std::size_t loop = flow.loop_at(instruction); loop != kNone)
-      construct(loop_key(index, loop)).lower_bound = true;
+  void doubt(std::size_t index, const std::vector<std::size_t>& loops,
+             const std::vector<std::size_t>& tests) {
+    for (const std::size_t loop : loops) doubted_.insert(loop_key(index, loop));
+    for (const std::size_t test : tests)
+      doubted_.insert({ConstructKind::branch, region_.activations[index].code, test});
+  }
+
+  // Which of several suspended calls of a function was resumed is not recorded.
+  void doubt_mixed() {
+    std::map<std::uint64_t, std::pair<std::size_t, bool>> calls;  // how many; whether any was resumed
+    for (const Activation& activation : region_.activations) {
+      auto& [count, resumed] = calls[activation.code];
+      ++count;
+      resumed = resumed || activation.stretches.size() > 1;
+    }
+    for (const auto& [code, found] : calls)
+      if (found.first > 1 && found.second) mixed_.insert(code);
+  }
+
+  // A loop of which nothing is counted but may have been is told; a branch is not, as it has no time.
+  void settle_doubts() {
+    doubt_mixed();
+    for (const ConstructKey& key : doubted_)
+      if (key.kind == ConstructKind::loop || constructs_.all.contains(key)) construct(key).exact = false;
+    for (auto& [key, counted] : constructs_.all)
+      if (mixed_.contains(key.code) && key.kind != ConstructKind::recursion) counted.exact = false;
   }
 
   // The region ended inside of it: its loops' last iterations are not complete.
@@ -123,7 +150,7 @@ class Walk {
               const Visit* before) {
     const Way& way = flow.way(from, to);
     if (!way.found) {
-      if (from != CodeFlow::kEntry) doubt(index, flow, from);
+      for (std::size_t l = 0; l < flow.loops().size(); ++l) doubt(index, {l}, {});
       return;
     }
     std::size_t at = from;
@@ -137,26 +164,17 @@ class Walk {
     else
       step(flow.code().size());
     count_tests(index, flow, way, before);
+    doubt(index, way.doubted_loops, way.doubted_tests);
     sides_.follow(from, way, to, before);
   }
 
   void count_loops(std::size_t index, const CodeFlow& flow, std::size_t from, std::size_t to) {
     for (std::size_t l = 0; l < flow.loops().size(); ++l) {
-      const Loop& loop = flow.loops()[l];
-      const bool was_inside = from != CodeFlow::kEntry && loop.inside[from];
-      const bool is_inside = to < flow.code().size() && loop.inside[to];
-      if (!was_inside && !is_inside) continue;
+      const LoopStep step = flow.loop_step(l, from, to);
+      if (step.entries + step.iterations == 0) continue;
       Construct& counted = construct(loop_key(index, l));
-      if (!was_inside) {
-        ++counted.entries;
-        if (!loop.tests_first) ++counted.iterations;
-        continue;
-      }
-      const bool again = to == loop.header && flow.is_back(from, to);
-      // Left from inside of its body.
-      const bool left = !is_inside && loop.tests_first &&
-                        std::find(loop.tests.begin(), loop.tests.end(), from) == loop.tests.end();
-      if (again || left) ++counted.iterations;
+      counted.entries += step.entries;
+      counted.iterations += step.iterations;
     }
   }
 
@@ -310,7 +328,8 @@ class Walk {
   BranchSides sides_;
   Contexts contexts_;
   std::vector<std::size_t> depths_, contexts_of_;
-  std::set<std::uint64_t> recursive_;
+  std::set<std::uint64_t> recursive_, mixed_;
+  std::set<ConstructKey> doubted_;
   std::map<std::tuple<std::uint64_t, std::size_t, std::size_t>, Shares> shares_;
 };
 

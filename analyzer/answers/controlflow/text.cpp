@@ -24,6 +24,7 @@ class Text {
     for (const Table& table :
          {parts(answer), loops(answer), branches(answer), recursions(answer), ladder(answer)})
       if (!table.empty()) out_ += "\n" + table.text(terminal_);
+    paragraph(marks(answer), Style::dim);
   }
 
   std::string take() { return std::move(out_); }
@@ -124,6 +125,22 @@ class Text {
     if (count % answer.used == 0) return human_count(count / answer.used);
     return fmt::format("{:.1f}", answer.per_call(count));
   }
+  static std::string marked(const Construct& sums, const std::string& count) {
+    return (!sums.exact ? "~" : sums.lower_bound ? "≥ " : "") + count;
+  }
+  // What the marks of the tables mean.
+  static std::string marks(const RegionAnswer& answer) {
+    const auto any = [&](auto is) {
+      return std::any_of(answer.constructs.begin(), answer.constructs.end(),
+                         [&](const ConstructAnswer& construct) { return is(construct.sums); });
+    };
+    std::string text;
+    if (any([](const Construct& sums) { return !sums.exact; }))
+      text = "~: what was seen fits several counts: it may be more or fewer.";
+    if (any([](const Construct& sums) { return sums.exact && sums.lower_bound; }))
+      text += std::string(text.empty() ? "" : " ") + "≥: it may be more, as not all was seen.";
+    return text;
+  }
   static std::string share(const RegionAnswer& answer, const Parts& parts) {
     return human_percent(100 * (parts.python + parts.control) / static_cast<double>(answer.used) /
                          answer.parts.untraced());
@@ -149,13 +166,10 @@ class Text {
     each(answer, ConstructKind::loop, [&](const ConstructAnswer& loop) {
       const Construct& sums = loop.sums;
       const auto calls = static_cast<double>(answer.used);
-      std::string iterations = mean(answer, sums.iterations);
-      if (sums.iterations == 0)
-        iterations = "not seen";
-      else if (sums.lower_bound)
-        iterations = "≥ " + iterations;
+      const std::string iterations =
+          sums.iterations == 0 ? "not seen" : marked(sums, mean(answer, sums.iterations));
       table.add({where(loop) + (sums.data_dependent ? " (by data)" : ""), escaped(loop.source.function),
-                 mean(answer, sums.entries), iterations, mean(answer, sums.operators),
+                 (sums.exact ? "" : "~") + mean(answer, sums.entries), iterations, mean(answer, sums.operators),
                  human_time(sums.within.native / calls), human_time(sums.within.control / calls),
                  human_time(sums.within.python / calls), share(answer, sums.own)});
     });
@@ -174,13 +188,13 @@ class Text {
                  {.title = "pays up to", .importance = 1}});
     each(answer, ConstructKind::branch, [&](const ConstructAnswer& branch) {
       const Construct& sums = branch.sums;
-      const ConstructAnswer::Skip skip = branch.skip();
-      const std::uint64_t known = sums.taken + sums.not_taken;
+      const ConstructAnswer::Skip skip = sums.exact ? branch.skip() : ConstructAnswer::Skip{};
+      const std::uint64_t known = sums.exact ? sums.taken + sums.not_taken : 0;
       const auto each_time = [](const Parts& parts, std::uint64_t count) {
         return count == 0 ? std::string("–") : human_time(parts.untraced() / static_cast<double>(count));
       };
       table.add({where(branch), escaped(branch.source.function), sums.data_dependent ? "data" : "Python",
-                 mean(answer, sums.visits()),
+                 marked(sums, mean(answer, sums.visits())),
                  known == 0
                      ? "–"
                      : human_percent(100 * static_cast<double>(sums.taken) / static_cast<double>(known)),
@@ -207,7 +221,7 @@ class Text {
       const Construct& sums = recursion.sums;
       const auto calls = static_cast<double>(answer.used);
       table.add({where(recursion), escaped(recursion.source.function),
-                 (sums.lower_bound ? "≥ " : "") + mean(answer, sums.calls), human_count(sums.depth),
+                 marked(sums, mean(answer, sums.calls)), human_count(sums.depth),
                  human_time(sums.within.native / calls), human_time(sums.within.control / calls),
                  human_time(sums.within.python / calls), share(answer, sums.own)});
     });

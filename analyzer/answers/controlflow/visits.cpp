@@ -46,9 +46,10 @@ std::vector<Visit> visits_of(const Region& region, const Activation& activation,
       signs.push_back(sign_of(region, activation.events[i]));
       calls = calls && activation.events[i].is_call;
     }
-    const std::size_t period = calls ? 1 : period_of(signs);  // an instruction calls one function
+    // An instruction usually calls one function; sorted() and map() call theirs as often as they like.
+    const std::size_t period = calls ? 1 : period_of(signs);
     for (std::size_t i = run.first; i < run.last; i += period)
-      visits.push_back({run.instruction, i, i + period, !calls});
+      visits.push_back({run.instruction, i, i + period, true});
   }
   return visits;
 }

@@ -1,0 +1,101 @@
+// Where exceptions go on in a code. Tables of exceptions are not recorded (3.11 and newer have them), so that
+// more instructions are taken to lead to a handler than do.
+#include <algorithm>
+
+#include "answers/controlflow/code_flow.hpp"
+
+namespace lotus::analyzer::controlflow {
+namespace {
+
+constexpr std::size_t kMostEdges = 4'000'000;  // only crafted codes have as many
+
+// CPython's Lib/opcode.py (3.9 to 3.12), Include/opcode_ids.h (3.13, 3.14); 0: there is none.
+struct Opcodes {
+  std::uint8_t push_exc_info, check_exc_match, check_eg_match, with_except_start, to_bool, reraise, raise;
+};
+constexpr Opcodes kOpcodes[] = {{0, 0, 0, 49, 0, 48, 130},   {0, 0, 0, 49, 0, 119, 130},
+                                {35, 36, 37, 49, 0, 119, 130}, {35, 36, 37, 49, 0, 119, 130},
+                                {33, 7, 6, 44, 40, 102, 101}, {32, 6, 5, 43, 39, 105, 104}};
+
+}  // namespace
+
+void CodeFlow::fill(std::size_t from, std::vector<bool>& reached) const {
+  if (reached[from]) return;
+  std::vector<std::size_t> open{from};
+  reached[from] = true;
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    for (const std::size_t to : next_[at])
+      if (!reached[to]) {
+        reached[to] = true;
+        open.push_back(to);
+      }
+  }
+}
+
+void CodeFlow::find_handlers(unsigned minor, std::string_view bytecode) {
+  const Opcodes& opcodes = kOpcodes[minor - kOldestMinor];
+  const std::size_t exit = code_.size();
+  const auto opcode = [&](std::size_t i) {
+    return i < exit ? static_cast<std::uint8_t>(bytecode[code_[i].offset]) : std::uint8_t{0};
+  };
+  const auto is = [&](std::size_t i, std::uint8_t wanted) { return wanted != 0 && opcode(i) == wanted; };
+  // Tests of a handler are none of the program's branches.
+  for (std::size_t i = 1; i < exit; ++i)
+    if (is_test(code_[i].flow) &&
+        (is(i - 1, opcodes.check_exc_match) || is(i - 1, opcodes.check_eg_match) ||
+         is(i - 1, opcodes.with_except_start) ||
+         (i > 1 && is(i - 1, opcodes.to_bool) && is(i - 2, opcodes.with_except_start))))
+      code_[i].flow = Flow::handler_test;
+
+  from_start_.assign(exit + 1, false);
+  fill(0, from_start_);
+  std::vector<bool> reached = from_start_;
+  handler_at_.assign(exit + 1, kNone);
+  const auto add = [&](std::size_t at, std::size_t first, std::size_t end, bool by_lines) {
+    Handler handler;
+    handler.at = at;
+    handler.first = first;
+    handler.end = end;
+    for (std::size_t i = at; i < exit && handler.line == 0; ++i) handler.line = lines_[i];
+    handler.is_with = is(at, opcodes.with_except_start) || is(at + 1, opcodes.with_except_start);
+    handler.by_lines = by_lines && !handler.is_with;
+    std::vector<bool> after(exit + 1, false);
+    fill(at, after);
+    for (std::size_t i = 0; i < exit && !handler.goes_on; ++i)
+      handler.goes_on = after[i] && (from_start_[i] || (code_[i].flow == Flow::stop &&
+                                                        !is(i, opcodes.reraise) && !is(i, opcodes.raise)));
+    if (handler_at_[at] == kNone) handler_at_[at] = handlers_.size();
+    handlers_.push_back(handler);
+    fill(at, reached);
+  };
+  if (minor < 11) {
+    for (std::size_t i = 0; i < exit; ++i)
+      if (code_[i].flow == Flow::setup) add(code_[i].target, i, std::max(i + 1, code_[i].target), false);
+  } else {
+    for (std::size_t i = 0; i < exit; ++i)
+      if (is(i, opcodes.push_exc_info)) add(i, 0, i, true);
+    // What nothing else leads to: the end of `async for`, what cleans up.
+    for (std::size_t i = 0; i < exit; ++i)
+      if (!reached[i] && code_[i].flow != Flow::nop) add(i, 0, i, false);
+  }
+}
+
+void CodeFlow::link_handlers() {
+  raises_.assign(code_.size() + 1, {});
+  raised_from_.assign(handlers_.size(), {});
+  std::size_t edges = 0;
+  for (std::size_t h = 0; h < handlers_.size(); ++h) {
+    const Handler& handler = handlers_[h];
+    for (std::size_t i = handler.first; i < handler.end && edges < kMostEdges; ++i) {
+      if (handler.by_lines && lines_[i] != 0 && handler.line != 0 && lines_[i] >= handler.line) continue;
+      if (code_[i].flow == Flow::nop) continue;
+      raises_[i].push_back(h);
+      raised_from_[h].push_back(i);
+      ++edges;
+    }
+  }
+}
+
+}  // namespace lotus::analyzer::controlflow
