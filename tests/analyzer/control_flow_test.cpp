@@ -178,6 +178,92 @@ TEST_CASE("control-flow: iterations, branches and times of a loop") {
   CHECK(branch->not_taken_time.native == 0);
 }
 
+TEST_CASE("control-flow: a loop in whose body nothing is seen but an inner loop is not counted exactly") {
+  // for …: (line 11: offset 2, FOR_ITER to 14)  for …: (line 12: offset 4, to 12)  two calls (line 13)
+  Assembly code;
+  code.add(kNop, 0, 10).add(kForIter, 5, 11).add(kForIter, 3, 12).add(kCall, 0, 13).add(kCall, 0, 13);
+  code.add(kJumpBackward, 4, 12).add(kJumpBackward, 6, 11).add(kReturn, 0, 15);
+  constexpr std::uint64_t kNested = 3;
+  RegionTrace made;
+  made.code(kNested, "Model.nested", code);
+  made.begin(10);
+  made.call(10, kNested);
+  for (int i = 0; i < 4; ++i) {
+    made.op(11 + i, 0.3, kAdd, made.place(kNested, 6));
+    made.op(11.5 + i, 0.3, kAdd, made.place(kNested, 8));
+  }
+  made.returns(17);
+  made.end(18);
+  const Told told(made);
+  for (const std::uint64_t line : {11, 12}) {
+    const controlflow::Construct* loop = told.find(ConstructKind::loop, line);
+    REQUIRE(loop != nullptr);
+    CHECK_FALSE(loop->exact);
+    CHECK_FALSE(loop->lower_bound);
+  }
+  CHECK(told.find(ConstructKind::loop, 12)->iterations == 4);
+  const std::string text = controlflow::control_flow_text(told.answers, 12, Terminal{});
+  CHECK(text.find("~4") != std::string::npos);
+  CHECK(text.find("it may be more or fewer") != std::string::npos);
+  CHECK(controlflow::control_flow_json(told.answers)["constructs"][0]["exact"] == false);
+}
+
+TEST_CASE("control-flow: an instruction that is seen only sometimes counts as not seen") {
+  RegionTrace made;
+  made.begin(10);
+  made.call(10, kForward);
+  for (int i = 0; i < 4; ++i) {
+    if (i < 2) made.op(11.2 + i, 0.1, kAdd, made.place(kForward, 4));
+    made.op(11.5 + i, 0.1, kAdd, made.place(kForward, 8));
+    made.op(11.8 + i, 0.1, kAdd, made.place(kForward, 12));
+  }
+  made.returns(17);
+  made.end(18);
+  const Told told(made);
+  const controlflow::Construct* loop = told.find(ConstructKind::loop, 11);
+  REQUIRE(loop != nullptr);
+  CHECK(loop->iterations == 4);
+  CHECK(loop->exact);
+  const controlflow::Construct* branch = told.find(ConstructKind::branch, 13);
+  REQUIRE(branch != nullptr);
+  CHECK(branch->taken == 4);
+}
+
+TEST_CASE("control-flow: an exception leads to its handler, and the loop behind it is told") {
+  // for …: (line 11: offset 2, to 8)  a call in try (line 12)
+  // for …: (line 15: offset 8, to 16)  two calls (line 16)
+  // handler: (offset 18)  a call (line 14), on to offset 8
+  constexpr unsigned kPushExcInfo = 35;
+  Assembly code;
+  code.add(kNop, 0, 10).add(kForIter, 2, 11).add(kCall, 0, 12).add(kJumpBackward, 3, 11).add(kForIter, 3, 15);
+  code.add(kCall, 0, 16).add(kCall, 0, 16).add(kJumpBackward, 4, 15).add(kReturn, 0, 17);
+  code.add(kPushExcInfo, 0, 13).add(kCall, 0, 14).add(kJumpBackward, 8, 14);
+  constexpr std::uint64_t kTrying = 3;
+  RegionTrace made;
+  made.code(kTrying, "Model.trying", code);
+  made.begin(10);
+  made.call(10, kTrying);
+  made.op(11, 0.1, kAdd, made.place(kTrying, 4));
+  made.op(12, 0.1, kAdd, made.place(kTrying, 20));
+  for (int i = 0; i < 3; ++i) {
+    made.op(13.2 + i, 0.1, kAdd, made.place(kTrying, 10));
+    made.op(13.5 + i, 0.1, kAdd, made.place(kTrying, 12));
+  }
+  made.returns(17);
+  made.end(18);
+  const Told told(made);
+  CHECK(told.answers.at(0).constructs.size() == 2);  // what follows the handler is no loop
+  const controlflow::Construct* behind = told.find(ConstructKind::loop, 15);
+  REQUIRE(behind != nullptr);
+  CHECK(behind->entries == 1);
+  CHECK(behind->iterations == 3);
+  CHECK(behind->exact);
+  const controlflow::Construct* around = told.find(ConstructKind::loop, 11);
+  REQUIRE(around != nullptr);
+  CHECK(around->iterations == 1);
+  CHECK_FALSE(around->exact);  // an exception may have come before the second call, too
+}
+
 TEST_CASE("control-flow: what only serves a test is control, what outlives the region is not") {
   RegionTrace made;
   made.begin(10);

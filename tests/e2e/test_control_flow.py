@@ -1,5 +1,6 @@
 """What loops, branches and recursion of a region are said to be, against what programs count of themselves."""
 import json
+import re
 
 import pytest
 
@@ -44,6 +45,7 @@ def test_loops_are_what_the_program_counts(recorded, workload):
     truth, _, told = recorded(workload)
     wanted = sorted((row["line"], row["entries"], row["iterations"]) for row in truth["loops"] if row["iterations"])
     assert sorted((row["line"], row["entries"], row["iterations"]) for row in of_kind(told, "loop")) == wanted
+    assert all(row["exact"] and not row["lower_bound"] for row in told["constructs"])
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
@@ -164,3 +166,44 @@ def test_helpers_comprehensions_and_generators(tracer):
     assert (branches[line_of["if self.large"]]["taken"], branches[line_of["if self.large"]]["not_taken"]) == (0, 1)
     assert branches[line_of["if self.large"]]["data_dependent"]
     assert branches[line_of["if torch.sum(row)"]]["taken"] == 1
+
+
+def counts_beside_the_lines(kind):
+    """{line: numbers} of known_flow's lines that end with a comment "kind number number"."""
+    source = (harness.PROGRAMS / "known_flow.py").read_text().splitlines()
+    found = ((number, re.search(rf"# {kind} (\d+) (\d+)$", line)) for number, line in enumerate(source, 1))
+    return {number: (int(match[1]), int(match[2])) for number, match in found if match}
+
+
+def test_counts_of_plain_loops_are_exact(tracer):
+    _, told = traced(tracer, "plain")
+    loops = {row["line"]: (row["entries"], row["iterations"], row["exact"], row["lower_bound"]) for row in of_kind(told, "loop")}
+    assert len(loops) == 6
+    assert loops == {line: (*counts_beside_the_lines("loop")[line], True, False) for line in loops}
+    branches = {row["line"]: (row["taken"], row["not_taken"], row["unknown"], row["exact"]) for row in of_kind(told, "branch")}
+    assert len(branches) == 2
+    assert branches == {line: (*counts_beside_the_lines("branch")[line], 0, True) for line in branches}
+
+
+def test_counts_that_are_not_known_are_marked(tracer):
+    trace, told = traced(tracer, "unclear")
+    source = (harness.PROGRAMS / "known_flow.py").read_text().splitlines()
+    first, last = (next(number for number, line in enumerate(source, 1) if line.startswith(text)) for text in ("async def waiting", "CASES"))
+    wanted = {line: counts for line, counts in counts_beside_the_lines("loop").items() if first <= line <= last}
+    loops = {row["line"]: row for row in of_kind(told, "loop")}
+    assert wanted.keys() <= loops.keys()
+    wrong = {line: (loops[line]["entries"], loops[line]["iterations"]) for line, counts in wanted.items()
+             if loops[line]["exact"] and not loops[line]["lower_bound"]
+             and (loops[line]["entries"], loops[line]["iterations"]) != counts}
+    assert wrong == {}
+    assert any(row["exact"] for row in loops.values()) and not all(row["exact"] for row in loops.values())
+    wanted = {line: counts for line, counts in counts_beside_the_lines("branch").items() if first <= line <= last}
+    for row in of_kind(told, "branch"):
+        if row["line"] in wanted and row["exact"]:
+            taken, not_taken = wanted[row["line"]]
+            assert row["taken"] <= taken and row["not_taken"] <= not_taken
+            assert row["taken"] + row["not_taken"] + row["unknown"] == taken + not_taken
+        if not row["exact"]:
+            assert row["taken_share"] is None and row["skip"] is None
+    text = control_flow("--rows", "100", trace.path)
+    assert "~" in text and "it may be more or fewer" in " ".join(text.split())

@@ -1,11 +1,18 @@
 #include "answers/controlflow/code_flow.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "answers/controlflow/line_table.hpp"
 
 namespace lotus::analyzer::controlflow {
 namespace {
+
+// Opcodes of 3.9 and 3.10, in pairs from one to another: BINARY_… and INPLACE_…, but BINARY_SUBSCR.
+constexpr std::uint8_t kOperations[][2] = {{16, 17}, {19, 20}, {22, 24}, {26, 29},
+                                           {55, 57}, {59, 59}, {62, 67}, {75, 79}};
+constexpr std::uint8_t kBinaryOp[] = {122, 122, 45, 44};  // BINARY_OP of 3.11 to 3.14
+constexpr std::uint8_t kSubscript = 26;                   // its argument in 3.14 for x[i]
 
 constexpr std::size_t kMostInstructions = 20'000;  // of a code; a damaged or a generated one has more
 
@@ -20,6 +27,7 @@ std::optional<CodeFlow> CodeFlow::of(unsigned minor, const CodeTable& table, std
   flow.link();
   flow.find_handlers(minor, table.bytecode);
   flow.link_handlers();
+  flow.find_operations(minor, table.bytecode);
   flow.find_loops();
   flow.nest_loops();
   flow.find_tests();
@@ -48,8 +56,21 @@ void CodeFlow::link() {
   }
 }
 
-// CPython's compiler goes back in a code only to a loop's beginning, but for handlers of exceptions: from 3.11
-// on they stand at a code's end, and go back to what follows their `try`, too.
+void CodeFlow::find_operations(unsigned minor, std::string_view bytecode) {
+  const auto is_one = [&](const Instruction& at) {
+    const auto opcode = static_cast<std::uint8_t>(bytecode[at.offset]);
+    if (minor >= 11)
+      return opcode == kBinaryOp[minor - 11] &&
+             static_cast<std::uint8_t>(bytecode[at.offset + 1]) != kSubscript;
+    return std::any_of(std::begin(kOperations), std::end(kOperations),
+                       [&](const auto& range) { return range[0] <= opcode && opcode <= range[1]; });
+  };
+  operations_.clear();
+  for (const Instruction& at : code_) operations_.push_back(is_one(at));
+}
+
+// CPython's compiler goes back in a code only to a loop's beginning, but for handlers of exceptions:
+// from 3.11 on they stand at a code's end, and go back to what follows their `try`, too.
 void CodeFlow::find_loops() {
   std::vector<bool> reached = from_start_;
   std::vector<std::uint32_t> handled(code_.size() + 1, 0);  // what only a handler reaches: the handler's line

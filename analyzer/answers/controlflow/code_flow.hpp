@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,8 @@ class CodeFlow {
   // The innermost one; kNone.
   std::size_t loop_at(std::size_t instruction) const { return innermost_[instruction]; }
   bool is_back(std::size_t from, std::size_t to) const { return back_.contains({from, to}); }
+  // a + b and the like: each time it is one operator, or one call.
+  bool is_operation(std::size_t instruction) const { return operations_[instruction]; }
   // A test that is part of a loop's statement.
   bool is_loop_test(std::size_t instruction) const { return loop_tests_.contains(instruction); }
   // Where both sides of a test have come together again; kExit: nowhere before the function ends.
@@ -84,11 +87,11 @@ class CodeFlow {
   // Where an exception goes on.
   struct Handler {
     std::size_t at = 0;
-    std::uint32_t line = 0;     // its first one
-    bool is_with = false;       // it ends a `with`, which hardly ever stops an exception
-    bool goes_on = false;       // not only with raising it again
+    std::uint32_t line = 0;          // its first one
+    bool is_with = false;            // it ends a `with`, which hardly ever stops an exception
+    bool goes_on = false;            // not only with raising it again
     std::size_t first = 0, end = 0;  // instructions that may lead to it, as far as their lines do not tell
-    bool by_lines = false;      // only those before its line are
+    bool by_lines = false;           // only those before its line are
   };
   // Ways between two instructions that pass none that would have been seen.
   struct Unseen;
@@ -97,6 +100,7 @@ class CodeFlow {
   void link();
   void find_handlers(unsigned minor, std::string_view bytecode);
   void link_handlers();
+  void find_operations(unsigned minor, std::string_view bytecode);
   void fill(std::size_t from, std::vector<bool>& reached) const;
   std::vector<std::pair<std::size_t, bool>> followers(std::size_t at) const;
   Unseen unseen_between(std::size_t from, std::size_t goal, bool with_exits) const;
@@ -116,12 +120,13 @@ class CodeFlow {
   std::vector<std::uint32_t> lines_;
   std::vector<std::vector<std::size_t>> next_, before_;  // by instruction; the node code_.size() is the exit
   std::vector<Handler> handlers_;
-  std::vector<std::vector<std::size_t>> raises_;      // by instruction: numbers of handlers
+  std::vector<std::vector<std::size_t>> raises_;       // by instruction: numbers of handlers
   std::vector<std::vector<std::size_t>> raised_from_;  // by number of a handler
-  std::vector<std::size_t> handler_at_;               // by instruction; kNone
-  std::vector<bool> from_start_;                      // reached without an exception
+  std::vector<std::size_t> handler_at_;                // by instruction; kNone
+  std::vector<bool> from_start_;                       // reached without an exception
   std::vector<Loop> loops_;
   std::vector<std::size_t> innermost_;
+  std::vector<bool> operations_;  // by instruction
   std::set<std::pair<std::size_t, std::size_t>> back_;
   std::set<std::size_t> loop_tests_, seen_;
   mutable std::map<std::size_t, std::vector<std::uint64_t>> distances_;

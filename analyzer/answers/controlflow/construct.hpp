@@ -33,8 +33,8 @@ struct Construct {
   std::uint64_t operators = 0;                // within
   bool lower_bound = false;                   // more entries, iterations, visits may have been than were seen
   bool exact = true;  // else there may have been more of them or fewer: what was seen fits several ways
-  bool data_dependent = false;                // a test waits for what a tensor holds
-  bool unseen = false;                        // in some entries nothing of it was seen but that it was passed
+  bool data_dependent = false;  // a test waits for what a tensor holds
+  bool unseen = false;          // in some entries nothing of it was seen but that it was passed
 
   std::uint64_t calls = 0, depth = 0;  // recursions; depth: the most
   std::vector<Parts> by_depth;         // time in which the innermost call of it had this depth, from 1

@@ -132,14 +132,11 @@ void CodeFlow::find_doubts(std::size_t from, std::size_t goal, bool with_exits, 
   if (single) return;
   const bool too_many = unseen.edges * (loops.size() + tests.size()) > kMostWork;
   for (const std::size_t l : loops) {
-    const bool same = !too_many &&
-                      is_same_everywhere(unseen.from,
-                                         [&](const Unseen::Edge& edge) {
-                                           return static_cast<long>(loop_step(l, edge.at, edge.next).entries);
-                                         }) &&
-                      is_same_everywhere(unseen.from, [&](const Unseen::Edge& edge) {
-                        return static_cast<long>(loop_step(l, edge.at, edge.next).iterations);
-                      });
+    const bool same = !too_many && is_same_everywhere(unseen.from, [&](const Unseen::Edge& edge) {
+      return static_cast<long>(loop_step(l, edge.at, edge.next).entries);
+    }) && is_same_everywhere(unseen.from, [&](const Unseen::Edge& edge) {
+      return static_cast<long>(loop_step(l, edge.at, edge.next).iterations);
+    });
     if (!same) way.doubted_loops.push_back(l);
   }
   for (const std::size_t t : tests) {

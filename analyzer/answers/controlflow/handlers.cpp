@@ -13,9 +13,9 @@ constexpr std::size_t kMostEdges = 4'000'000;  // only crafted codes have as man
 struct Opcodes {
   std::uint8_t push_exc_info, check_exc_match, check_eg_match, with_except_start, to_bool, reraise, raise;
 };
-constexpr Opcodes kOpcodes[] = {{0, 0, 0, 49, 0, 48, 130},   {0, 0, 0, 49, 0, 119, 130},
+constexpr Opcodes kOpcodes[] = {{0, 0, 0, 49, 0, 48, 130},     {0, 0, 0, 49, 0, 119, 130},
                                 {35, 36, 37, 49, 0, 119, 130}, {35, 36, 37, 49, 0, 119, 130},
-                                {33, 7, 6, 44, 40, 102, 101}, {32, 6, 5, 43, 39, 105, 104}};
+                                {33, 7, 6, 44, 40, 102, 101},  {32, 6, 5, 43, 39, 105, 104}};
 
 }  // namespace
 

@@ -169,9 +169,10 @@ class Text {
       const std::string iterations =
           sums.iterations == 0 ? "not seen" : marked(sums, mean(answer, sums.iterations));
       table.add({where(loop) + (sums.data_dependent ? " (by data)" : ""), escaped(loop.source.function),
-                 (sums.exact ? "" : "~") + mean(answer, sums.entries), iterations, mean(answer, sums.operators),
-                 human_time(sums.within.native / calls), human_time(sums.within.control / calls),
-                 human_time(sums.within.python / calls), share(answer, sums.own)});
+                 (sums.exact ? "" : "~") + mean(answer, sums.entries), iterations,
+                 mean(answer, sums.operators), human_time(sums.within.native / calls),
+                 human_time(sums.within.control / calls), human_time(sums.within.python / calls),
+                 share(answer, sums.own)});
     });
     return table;
   }
@@ -220,10 +221,10 @@ class Text {
     each(answer, ConstructKind::recursion, [&](const ConstructAnswer& recursion) {
       const Construct& sums = recursion.sums;
       const auto calls = static_cast<double>(answer.used);
-      table.add({where(recursion), escaped(recursion.source.function),
-                 marked(sums, mean(answer, sums.calls)), human_count(sums.depth),
-                 human_time(sums.within.native / calls), human_time(sums.within.control / calls),
-                 human_time(sums.within.python / calls), share(answer, sums.own)});
+      table.add({where(recursion), escaped(recursion.source.function), marked(sums, mean(answer, sums.calls)),
+                 human_count(sums.depth), human_time(sums.within.native / calls),
+                 human_time(sums.within.control / calls), human_time(sums.within.python / calls),
+                 share(answer, sums.own)});
     });
     return table;
   }

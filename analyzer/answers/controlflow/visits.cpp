@@ -1,5 +1,6 @@
 #include "answers/controlflow/visits.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace lotus::analyzer::controlflow {
@@ -48,8 +49,11 @@ std::vector<Visit> visits_of(const Region& region, const Activation& activation,
     }
     // An instruction usually calls one function; sorted() and map() call theirs as often as they like.
     const std::size_t period = calls ? 1 : period_of(signs);
+    const bool alike =
+        std::all_of(signs.begin(), signs.end(), [&](const Sign& sign) { return sign == signs.front(); });
+    const bool certain = alike && flow.is_operation(run.instruction);
     for (std::size_t i = run.first; i < run.last; i += period)
-      visits.push_back({run.instruction, i, i + period, true});
+      visits.push_back({run.instruction, i, i + period, !certain});
   }
   return visits;
 }

@@ -14,7 +14,8 @@ struct Visit {
   std::size_t instruction = 0;
   std::size_t first = 0,
               last = 0;         // of the activation's events; events without an offset belong to those before
-  bool told_by_period = false;  // several events of one instruction were parted by how they repeat
+  bool told_by_period = false;  // several events of one instruction were parted by how they repeat, which
+                                // need not be by visits
 };
 
 // An instruction may cause several events, as x[1:2, 3] does: they are one visit, unless a loop leads back to
