@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
+#include <string_view>
 
 #include "answers/controlflow/line_table.hpp"
 
@@ -13,6 +15,30 @@ constexpr std::uint8_t kOperations[][2] = {{16, 17}, {19, 20}, {22, 24}, {26, 29
                                            {55, 57}, {59, 59}, {62, 67}, {75, 79}};
 constexpr std::uint8_t kBinaryOp[] = {122, 122, 45, 44};  // BINARY_OP of 3.11 to 3.14
 constexpr std::uint8_t kSubscript = 26;                   // its argument in 3.14 for x[i]
+
+// CALL_FUNCTION, …_KW, …_EX, CALL_METHOD; CALL, CALL_FUNCTION_EX; the same and CALL_KW.
+constexpr std::uint8_t kCalls[][4] = {{131, 141, 142, 161}, {131, 141, 142, 161}, {171, 142, 0, 0},
+                                      {171, 142, 0, 0},     {53, 54, 57, 0},      {52, 4, 55, 0}};
+// Of Python's library and PyTorch, written in C: they call functions, or go through generators, that they are
+// given.
+constexpr std::string_view kCallBack[] = {"accumulate", "all",
+                                          "any",        "apply_",
+                                          "array",      "deque",
+                                          "dict",       "extend",
+                                          "filter",     "filterfalse",
+                                          "frozenset",  "from_iterable",
+                                          "groupby",    "index",
+                                          "join",       "list",
+                                          "map",        "map_",
+                                          "max",        "min",
+                                          "next",       "nlargest",
+                                          "nsmallest",  "product",
+                                          "reduce",     "run_until_complete",
+                                          "send",       "set",
+                                          "sort",       "sorted",
+                                          "starmap",    "sum",
+                                          "takewhile",  "dropwhile",
+                                          "tuple",      "update"};
 
 constexpr std::size_t kMostInstructions = 20'000;  // of a code; a damaged or a generated one has more
 
@@ -27,7 +53,7 @@ std::optional<CodeFlow> CodeFlow::of(unsigned minor, const CodeTable& table, std
   flow.link();
   flow.find_handlers(minor, table.bytecode);
   flow.link_handlers();
-  flow.find_operations(minor, table.bytecode);
+  flow.find_operations(minor, table);
   flow.find_loops();
   flow.nest_loops();
   flow.find_tests();
@@ -56,17 +82,30 @@ void CodeFlow::link() {
   }
 }
 
-void CodeFlow::find_operations(unsigned minor, std::string_view bytecode) {
+void CodeFlow::find_operations(unsigned minor, const CodeTable& table) {
+  const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(table.bytecode[at]); };
   const auto is_one = [&](const Instruction& at) {
-    const auto opcode = static_cast<std::uint8_t>(bytecode[at.offset]);
-    if (minor >= 11)
-      return opcode == kBinaryOp[minor - 11] &&
-             static_cast<std::uint8_t>(bytecode[at.offset + 1]) != kSubscript;
+    const std::uint8_t opcode = byte(at.offset);
+    if (minor >= 11) return opcode == kBinaryOp[minor - 11] && byte(at.offset + 1) != kSubscript;
     return std::any_of(std::begin(kOperations), std::end(kOperations),
                        [&](const auto& range) { return range[0] <= opcode && opcode <= range[1]; });
   };
+  bool calls_back = table.names.empty();  // not known
+  for (std::size_t begin = 0; begin < table.names.size() && !calls_back;) {
+    const std::size_t end = std::min(table.names.find('\n', begin), table.names.size());
+    const std::string_view name = std::string_view(table.names).substr(begin, end - begin);
+    calls_back = std::find(std::begin(kCallBack), std::end(kCallBack), name) != std::end(kCallBack);
+    begin = end + 1;
+  }
+  const std::span<const std::uint8_t> calls = kCalls[minor - kOldestMinor];
   operations_.clear();
-  for (const Instruction& at : code_) operations_.push_back(is_one(at));
+  calls_.clear();
+  for (const Instruction& at : code_) {
+    operations_.push_back(is_one(at));
+    // A call with more than 255 arguments begins with EXTENDED_ARG, and is none here.
+    calls_.push_back(!calls_back && byte(at.offset) != 0 &&
+                     std::find(calls.begin(), calls.end(), byte(at.offset)) != calls.end());
+  }
 }
 
 // CPython's compiler goes back in a code only to a loop's beginning, but for handlers of exceptions:

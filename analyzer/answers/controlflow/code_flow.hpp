@@ -61,6 +61,8 @@ class CodeFlow {
   bool is_back(std::size_t from, std::size_t to) const { return back_.contains({from, to}); }
   // a + b and the like: each time it is one operator, or one call.
   bool is_operation(std::size_t instruction) const { return operations_[instruction]; }
+  // A call of a function that, by the names in the code, does not call others that it is given.
+  bool calls_one(std::size_t instruction) const { return calls_[instruction]; }
   // A test that is part of a loop's statement.
   bool is_loop_test(std::size_t instruction) const { return loop_tests_.contains(instruction); }
   // Where both sides of a test have come together again; kExit: nowhere before the function ends.
@@ -100,7 +102,7 @@ class CodeFlow {
   void link();
   void find_handlers(unsigned minor, std::string_view bytecode);
   void link_handlers();
-  void find_operations(unsigned minor, std::string_view bytecode);
+  void find_operations(unsigned minor, const CodeTable& table);
   void fill(std::size_t from, std::vector<bool>& reached) const;
   std::vector<std::pair<std::size_t, bool>> followers(std::size_t at) const;
   Unseen unseen_between(std::size_t from, std::size_t goal, bool with_exits) const;
@@ -126,7 +128,7 @@ class CodeFlow {
   std::vector<bool> from_start_;                       // reached without an exception
   std::vector<Loop> loops_;
   std::vector<std::size_t> innermost_;
-  std::vector<bool> operations_;  // by instruction
+  std::vector<bool> operations_, calls_;  // by instruction
   std::set<std::pair<std::size_t, std::size_t>> back_;
   std::set<std::size_t> loop_tests_, seen_;
   mutable std::map<std::size_t, std::vector<std::uint64_t>> distances_;

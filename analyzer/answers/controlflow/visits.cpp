@@ -51,7 +51,8 @@ std::vector<Visit> visits_of(const Region& region, const Activation& activation,
     const std::size_t period = calls ? 1 : period_of(signs);
     const bool alike =
         std::all_of(signs.begin(), signs.end(), [&](const Sign& sign) { return sign == signs.front(); });
-    const bool certain = alike && flow.is_operation(run.instruction);
+    const bool certain =
+        alike && (flow.is_operation(run.instruction) || (calls && flow.calls_one(run.instruction)));
     for (std::size_t i = run.first; i < run.last; i += period)
       visits.push_back({run.instruction, i, i + period, !certain});
   }
