@@ -19,6 +19,16 @@ constexpr std::uint8_t kSubscript = 26;                   // its argument in 3.1
 // CALL_FUNCTION, …_KW, …_EX, CALL_METHOD; CALL, CALL_FUNCTION_EX; the same and CALL_KW.
 constexpr std::uint8_t kCalls[][4] = {{131, 141, 142, 161}, {131, 141, 142, 161}, {171, 142, 0, 0},
                                       {171, 142, 0, 0},     {53, 54, 57, 0},      {52, 4, 55, 0}};
+// LOAD_GLOBAL, LOAD_ATTR, LOAD_METHOD, LOAD_NAME, EXTENDED_ARG of 3.9 to 3.13, by `dis`. 0: there is none.
+struct Loads {
+  std::uint8_t global, attribute, method, name, extended;
+};
+constexpr Loads kLoads[] = {{116, 106, 160, 101, 144},
+                            {116, 106, 160, 101, 144},
+                            {116, 106, 160, 101, 144},
+                            {116, 106, 0, 101, 144},
+                            {91, 82, 0, 92, 71}};
+
 // Of Python's library and PyTorch, written in C: they call functions, or go through generators, that they are
 // given.
 constexpr std::string_view kCallBack[] = {"accumulate", "all",
@@ -82,6 +92,35 @@ void CodeFlow::link() {
   }
 }
 
+// Those on which the name of a function that calls back is loaded; all, where names or opcodes are not known.
+std::set<std::uint32_t> CodeFlow::lines_that_call_back(unsigned minor, const CodeTable& table) const {
+  std::set<std::size_t> named;  // places in the code's names
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < table.names.size(); ++count) {
+    const std::size_t end = std::min(table.names.find('\n', begin), table.names.size());
+    const std::string_view name = std::string_view(table.names).substr(begin, end - begin);
+    if (std::find(std::begin(kCallBack), std::end(kCallBack), name) != std::end(kCallBack))
+      named.insert(count);
+    begin = end + 1;
+  }
+  std::set<std::uint32_t> lines;
+  if (named.empty() && !table.names.empty()) return lines;
+  const bool known = !table.names.empty() && minor - kOldestMinor < std::size(kLoads);
+  for (std::size_t i = 0; i < code_.size(); ++i) {
+    const std::size_t at = code_[i].offset;
+    const auto opcode = static_cast<std::uint8_t>(table.bytecode[at]);
+    const std::size_t argument = static_cast<std::uint8_t>(table.bytecode[at + 1]);
+    const Loads* const loads = known ? &kLoads[minor - kOldestMinor] : nullptr;
+    const bool maybe = loads == nullptr || opcode == loads->extended;  // a name far behind
+    if (maybe || (opcode == loads->global && named.contains(minor >= 11 ? argument >> 1 : argument)) ||
+        (opcode == loads->attribute && named.contains(minor >= 12 ? argument >> 1 : argument)) ||
+        (opcode == loads->method && named.contains(argument)) ||
+        (opcode == loads->name && named.contains(argument)))
+      lines.insert(lines_[i]);
+  }
+  return lines;
+}
+
 void CodeFlow::find_operations(unsigned minor, const CodeTable& table) {
   const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(table.bytecode[at]); };
   const auto is_one = [&](const Instruction& at) {
@@ -90,21 +129,16 @@ void CodeFlow::find_operations(unsigned minor, const CodeTable& table) {
     return std::any_of(std::begin(kOperations), std::end(kOperations),
                        [&](const auto& range) { return range[0] <= opcode && opcode <= range[1]; });
   };
-  bool calls_back = table.names.empty();  // not known
-  for (std::size_t begin = 0; begin < table.names.size() && !calls_back;) {
-    const std::size_t end = std::min(table.names.find('\n', begin), table.names.size());
-    const std::string_view name = std::string_view(table.names).substr(begin, end - begin);
-    calls_back = std::find(std::begin(kCallBack), std::end(kCallBack), name) != std::end(kCallBack);
-    begin = end + 1;
-  }
+  const std::set<std::uint32_t> lines = lines_that_call_back(minor, table);
   const std::span<const std::uint8_t> calls = kCalls[minor - kOldestMinor];
   operations_.clear();
   calls_.clear();
-  for (const Instruction& at : code_) {
-    operations_.push_back(is_one(at));
+  for (std::size_t i = 0; i < code_.size(); ++i) {
+    const std::uint8_t opcode = byte(code_[i].offset);
+    operations_.push_back(is_one(code_[i]));
     // A call with more than 255 arguments begins with EXTENDED_ARG, and is none here.
-    calls_.push_back(!calls_back && byte(at.offset) != 0 &&
-                     std::find(calls.begin(), calls.end(), byte(at.offset)) != calls.end());
+    calls_.push_back(!lines.contains(lines_[i]) && opcode != 0 &&
+                     std::find(calls.begin(), calls.end(), opcode) != calls.end());
   }
 }
 

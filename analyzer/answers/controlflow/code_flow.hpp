@@ -102,6 +102,7 @@ class CodeFlow {
   void link();
   void find_handlers(unsigned minor, std::string_view bytecode);
   void link_handlers();
+  std::set<std::uint32_t> lines_that_call_back(unsigned minor, const CodeTable& table) const;
   void find_operations(unsigned minor, const CodeTable& table);
   void fill(std::size_t from, std::vector<bool>& reached) const;
   std::vector<std::pair<std::size_t, bool>> followers(std::size_t at) const;

@@ -40,6 +40,7 @@ class Walk {
     depths_.assign(region_.activations.size(), 1);
     for (std::size_t i = 0; i < region_.activations.size(); ++i) {
       const std::uint64_t code = region_.activations[i].code;
+      if (code == 0) continue;  // a function that has no number may be any
       std::size_t above = region_.activations[i].caller;
       while (above != Activation::kNobody && region_.activations[above].code != code)
         above = region_.activations[above].caller;

@@ -42,7 +42,8 @@ std::string loop_text(const RegionAnswer& answer, const ConstructAnswer& loop) {
       "control flow. Compile what it iterates (torch.compile, torch.jit.script), or move out of it what does "
       "not need "
       "the iteration before, so that one operator does it for all.",
-      at(loop), times_text(iterations), human_time(python / std::max(1.0, iterations)),
+      at(loop), (loop.sums.exact ? "" : "about ") + times_text(iterations),
+      human_time(python / std::max(1.0, iterations)),
       human_time(loop.sums.own.native / static_cast<double>(answer.used) / std::max(1.0, iterations)),
       share_text(answer, own_cost(answer, loop)));
 }

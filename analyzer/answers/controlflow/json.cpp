@@ -118,7 +118,8 @@ Json construct_json(const RegionAnswer& answer, std::size_t region, const Constr
   if (construct.kind == ConstructKind::loop) {
     json["statement"] = construct.is_for ? "for" : "while";
     json["entries"] = count_json(answer, sums.entries);
-    json["iterations"] = count_json(answer, sums.iterations);
+    const bool counted = !sums.unseen || sums.iterations > 0;
+    json["iterations"] = counted ? count_json(answer, sums.iterations) : Json(nullptr);
     json["unseen"] = sums.unseen;
     return json;
   }

@@ -40,7 +40,7 @@ const constructName = c => `${c.kind} ${sourceText(c)}`;
 
 function constructTable(rows) {
   const did = c => ({
-    loop: () => `${countOf(c.iterations)} iterations in ${countOf(c.entries)} entries`,
+    loop: () => `${c.exact === false ? 'about ' : ''}${countOf(c.iterations)} iterations in ${countOf(c.entries)} entries`,
     branch: () => `${countOf(c.taken)} taken, ${countOf(c.not_taken)} not`,
     recursion: () => `${countOf(c.calls)} calls, ${countOf(c.depth)} deep`
   })[c.kind]();
