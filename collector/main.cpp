@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "collector.hpp"
+#include "names/event_numbers.hpp"
 #include "show_status.hpp"
 
 namespace {
@@ -66,6 +67,7 @@ int main(int argc, char** argv) {
   if (const auto* code = std::get_if<ExitCode>(&parsed)) return *code;
   const Options& options = std::get<Options>(parsed);
   if (options.mode == Mode::status) return show_status(options);
+  if (options.mode == Mode::encode) return print_event_numbers(options.events) ? kDone : kFailed;
   ready_process(options.mode);
   return run(options);
 }

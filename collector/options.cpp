@@ -111,6 +111,14 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
           ->excludes(auto_flag)
           ->excludes("--drain");
   app.add_flag("--json", options.json, "With --status: print JSON")->needs(status_flag);
+  auto* encode =
+      app.add_option("--encode", options.events,
+                     "Print by which numbers the kernel counts events of this processor, by libpfm4's "
+                     "names with commas between (type, config and config1 of perf_event_open), then exit")
+          ->type_name("EVENTS")
+          ->excludes(auto_flag)
+          ->excludes("--drain")
+          ->excludes(status_flag);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("lotus-collector: {}; --help says more\n", printable(error.what()));
   });
@@ -122,6 +130,7 @@ std::variant<Options, ExitCode> parse_options(int argc, const char* const* argv)
   if (autostart) options.mode = Mode::autostart;
   if (drain) options.mode = Mode::drain;
   if (status) options.mode = Mode::status;
+  if (*encode) options.mode = Mode::encode;
   if (!add_environment(options, directory)) return kFailed;
   return options;
 }

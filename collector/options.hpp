@@ -13,6 +13,7 @@ enum class Mode : std::uint8_t {
   autostart,  // until the last traced process has ended
   drain,      // collect the present segments, then exit
   status,     // only print the state of the collectors
+  encode,     // only print the numbers of events
 };
 
 enum ExitCode : int { kDone = 0, kFailed = 1, kWrongUsage = 2, kNobodyServes = 3 };
@@ -20,6 +21,7 @@ enum ExitCode : int { kDone = 0, kFailed = 1, kWrongUsage = 2, kNobodyServes = 3
 struct Options {
   Mode mode = Mode::serve;
   bool quiet = false;
+  std::string events;                    // encode: names, commas between
   bool json = false;                     // status
   std::vector<std::string> directories;  // absolute candidates for segments, the preferred one first
   std::string log_file;                  // empty: standard error

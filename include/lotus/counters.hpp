@@ -49,6 +49,7 @@ struct CounterRow {
   std::string_view name;
   CounterSource source;
   std::uint64_t code;
+  std::uint64_t code1 = 0;  // `config1` of perf_event_attr, which some of the processor's events need
 };
 
 namespace detail {

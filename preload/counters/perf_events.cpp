@@ -277,7 +277,8 @@ void try_counters() {
   wanted_counters.tried = true;
   const int saved = errno;
   for (std::size_t i = 0; i < wanted_counters.count; ++i)
-    if (needs_perf(wanted_counters.of[i].row.source)) try_counter(wanted_counters.of[i]);
+    if (needs_perf(wanted_counters.of[i].row.source) && wanted_counters.of[i].error == 0)
+      try_counter(wanted_counters.of[i]);
   errno = saved;
 }
 

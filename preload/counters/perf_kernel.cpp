@@ -14,7 +14,8 @@ int open_event(const CounterRow& row, bool user_only, int leader) {
   attributes.size = sizeof attributes;
   attributes.type = perf_type(row.source);
   attributes.config = row.code;
-  if (is_of_processor(row.source)) attributes.config1 = config_for_pages();
+  attributes.config1 = row.code1;
+  if (is_of_processor(row.source)) attributes.config1 |= config_for_pages();
   attributes.exclude_kernel = user_only;
   attributes.exclude_hv = 1;
   attributes.read_format =

@@ -1,6 +1,7 @@
 #include "life/autostart.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -38,6 +39,8 @@ constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::size_t kMaxEnvironment = 4096;
 constexpr std::uint64_t kUntilItReads = 3'000'000'000;  // ns
 
+constexpr int kHelperPatience = 3000;  // ms
+
 // Everything the children need, made before they exist: they share our memory and may not allocate.
 struct Launch {
   char program[kPathBytes];
@@ -45,6 +48,7 @@ struct Launch {
   char* environment[kMaxEnvironment];
   alignas(16) char outer_stack[kStackBytes];
   alignas(16) char inner_stack[kStackBytes];
+  int answer;  // descriptor that the helper writes to
   bool executed;
 };
 constinit Launch launch{};
@@ -73,6 +77,13 @@ bool find_program() {
   return false;
 }
 
+void prepare_environment() {
+  std::size_t kept = 0;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr && kept + 1 < kMaxEnvironment; ++entry)
+    if (std::strncmp(*entry, "LD_PRELOAD=", 11) != 0) launch.environment[kept++] = *entry;
+  launch.environment[kept] = nullptr;
+}
+
 void prepare_arguments() {
   static constinit char autostart[] = "--autostart";
   static constinit char directory[] = "--dir";
@@ -84,27 +95,17 @@ void prepare_arguments() {
     launch.arguments[n++] = session.directory;
   }
   launch.arguments[n] = nullptr;
-  std::size_t kept = 0;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr && kept + 1 < kMaxEnvironment; ++entry)
-    if (std::strncmp(*entry, "LD_PRELOAD=", 11) != 0) launch.environment[kept++] = *entry;
-  launch.environment[kept] = nullptr;
+  prepare_environment();
 }
 
-void close_everything() {
+void close_from(unsigned first) {
 #ifdef SYS_close_range
-  if (syscall(SYS_close_range, 0u, ~0u, 0u) == 0) return;
+  if (syscall(SYS_close_range, first, ~0u, 0u) == 0) return;
 #endif
-  for (int descriptor = 0; descriptor < 65536; ++descriptor) close(descriptor);
+  for (int descriptor = static_cast<int>(first); descriptor < 65536; ++descriptor) close(descriptor);
 }
 
-// The collector's process until exec. It shares memory with the target (CLONE_VM), whose thread waits.
-int become_collector(void*) {
-  setsid();
-  close_everything();
-  open("/dev/null", O_RDWR);
-  [[maybe_unused]] const int out = dup(0);
-  [[maybe_unused]] const int err = dup(0);
-  [[maybe_unused]] const int moved = chdir("/");
+void execute_collector() {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) real_sigaction(signal, &standard, nullptr);
@@ -115,6 +116,30 @@ int become_collector(void*) {
   execve(launch.program, launch.arguments, launch.environment);
   launch.executed = false;
   _exit(127);
+}
+
+// The collector's process until exec. It shares memory with the target (CLONE_VM), whose thread waits.
+int become_collector(void*) {
+  setsid();
+  close_from(0);
+  open("/dev/null", O_RDWR);
+  [[maybe_unused]] const int out = dup(0);
+  [[maybe_unused]] const int err = dup(0);
+  [[maybe_unused]] const int moved = chdir("/");
+  execute_collector();
+  return 0;
+}
+
+// The helper's process until exec, in the same way. It has no descriptor but the one it answers to.
+int become_helper(void*) {
+  dup2(launch.answer, STDOUT_FILENO);
+  close(STDIN_FILENO);
+  close(STDERR_FILENO);
+  open("/dev/null", O_RDWR);
+  dup2(STDIN_FILENO, STDERR_FILENO);
+  close_from(STDERR_FILENO + 1);
+  execute_collector();
+  return 0;
 }
 
 // A process that adopts its descendants' children would get the collector, and wait for it as for its own.
@@ -138,6 +163,27 @@ class NoSubreaper {
 int start_collector(void*) {
   clone(become_collector, launch.inner_stack + kStackBytes, CLONE_VM | CLONE_VFORK, nullptr);
   _exit(0);
+}
+
+// Until the end of what is written, for kHelperPatience at most. The bytes read.
+std::size_t read_answer(int descriptor, char* answer, std::size_t size) {
+  const std::uint64_t last = clock_ns(CLOCK_MONOTONIC) + std::uint64_t{kHelperPatience} * 1'000'000;
+  std::size_t used = 0;
+  while (used + 1 < size) {
+    const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    pollfd ready{descriptor, POLLIN, 0};
+    if (now >= last) break;
+    timespec left{static_cast<time_t>((last - now) / 1'000'000'000),
+                  static_cast<long>((last - now) % 1'000'000'000)};
+    // poll() and read() are functions that the recorder watches.
+    if (syscall(SYS_ppoll, &ready, 1, &left, nullptr, 0) == 0) break;
+    const long bytes = syscall(SYS_read, descriptor, answer + used, size - 1 - used);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) break;
+    used += static_cast<std::size_t>(bytes);
+  }
+  answer[used] = '\0';
+  return used;
 }
 
 }  // namespace
@@ -189,6 +235,34 @@ CollectorStart ensure_collector() {
   if (child <= 0 || !launch.executed) return CollectorStart::failed;
   started_ns = clock_ns(CLOCK_MONOTONIC);
   return CollectorStart::started;
+}
+
+bool ask_collector(const char* option, const char* argument, char* answer, std::size_t size) {
+  int ends[2];
+  if (!find_program() || leaves_namespace() || pipe2(ends, O_CLOEXEC) != 0) return false;
+  // They stay what they are: `execve` of the collector only reads them.
+  launch.arguments[0] = launch.program;
+  launch.arguments[1] = const_cast<char*>(option);
+  launch.arguments[2] = const_cast<char*>(argument);
+  launch.arguments[3] = nullptr;
+  prepare_environment();
+  launch.answer = ends[1];
+  launch.executed = false;
+  sigset_t all;
+  sigset_t saved;
+  sigfillset(&all);
+  set_signal_mask(SIG_SETMASK, &all, &saved);
+  const int child = clone(become_helper, launch.outer_stack + kStackBytes, CLONE_VM | CLONE_VFORK, nullptr);
+  close(ends[1]);
+  const std::size_t bytes = child > 0 ? read_answer(ends[0], answer, size) : 0;
+  close(ends[0]);
+  if (child > 0) {
+    kill(child, SIGKILL);
+    while (waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
+    }
+  }
+  set_signal_mask(SIG_SETMASK, &saved, nullptr);
+  return bytes != 0;
 }
 
 void check_collector() {

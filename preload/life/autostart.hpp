@@ -1,6 +1,7 @@
 // Starting lotus-collector from inside the traced process, without that process noticing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "system/files.hpp"
@@ -31,6 +32,11 @@ bool was_started_just_now();
 // child: it is reparented at once, gets no descriptor of this process, no LD_PRELOAD, a session of its own,
 // default signals; no atfork handler runs and no SIGCHLD arrives here.
 CollectorStart ensure_collector();
+
+// Runs `lotus-collector OPTION ARGUMENT` as a helper and reads what it writes, for 3 s at most; `answer` ends
+// with a 0. False: it could not be run, or ended without a word. As ensure_collector(), the program does not
+// notice it.
+bool ask_collector(const char* option, const char* argument, char* answer, std::size_t size);
 
 // Says once on stderr when the collector that was started did not stay: a libc that is too old for it, say.
 // Costs nothing before `kUntilItReads` and after the first look. Only in the process that announced the

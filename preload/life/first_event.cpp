@@ -84,6 +84,9 @@ bool begin_recording() {
   }
   const CollectorStart collector = config.autostart ? ensure_collector() : CollectorStart::serving;
   if (collector == CollectorStart::absent || collector == CollectorStart::failed) give_back();
+  look_up_counters([](const char* names, char* answer, std::size_t size) {
+    return ask_collector("--encode", names, answer, size);
+  });
   try_counters();
   announce(collector);
   if (session.first && wanted_counters.listed) list_counters(say);

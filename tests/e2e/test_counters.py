@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import subprocess
 
 import pytest
 
@@ -251,3 +252,56 @@ def test_a_program_that_closes_all_descriptors(tracer, texts):
     assert bare.code == 0, bare.stderr.decode()
     assert outcome.visible == bare.visible
     assert trace.named("count")
+
+
+def test_names_of_libpfm4(tracer, tmp_path):
+    """A helper looks the processor's own names up; those that it does not have are told, and the rest is counted."""
+    outcome, trace = tracer.trace([*harness.program("counted"), 0], LOTUS_COUNTERS="RETIRED_OPS,r00c1,page-faults,NO_SUCH_EVENT",
+                                  LIBPFM_FORCE_PMU="amd64_fam19h_zen4",
+                                  LD_PRELOAD=f"{tracer.library}:{harness.played_pmu(tmp_path)}")
+    assert outcome.code == 0, outcome.stderr.decode()
+    assert any("not counted: NO_SUCH_EVENT (libpfm4 for this processor: event not found)" in line for line in outcome.lotus_lines)
+    told = json.loads(counters(trace, "--json"))
+    assert told["counters"]["RETIRED_OPS"]["errors"] == []
+    assert "neither Lotus nor libpfm4 knows them" in told["counters"]["NO_SUCH_EVENT"]["errors"][0]
+    ops = {op["name"]: op["counters"] for op in told["ops"]}
+    counted = ops["TouchesPages"]
+    assert counted["RETIRED_OPS"]["value"] == pytest.approx(counted["r00c1"]["value"], rel=0.02)  # the same event
+    assert counted["RETIRED_OPS"]["value"] > 0
+
+
+def test_the_helper_is_not_seen(tracer, texts):
+    """A program that waits for any child has none of Lotus', and no descriptor more."""
+    code = ("import os, torch.utils.data as data\n"
+            "class Made(data.Dataset):\n"
+            "    def __len__(self): return 40\n"
+            "    def __getitem__(self, index): return sum(range(2000 + index))\n"
+            "print(sum(int(batch.sum()) for batch in data.DataLoader(Made(), batch_size=4)))\n"
+            "try: print(os.waitpid(-1, os.WNOHANG))\n"
+            "except ChildProcessError: print('no child')\n")
+    outcome, trace = tracer.trace([harness.PYTHON, "-c", code], LOTUS_COUNTERS="INST_RETIRED:ANY,page-faults")
+    assert outcome.code == 0, outcome.stderr.decode()
+    assert outcome.stdout.decode().endswith("no child\n")
+    assert trace.named("count")
+
+
+def encoded(names, **environment):
+    return harness.run([harness.COLLECTOR, "--encode", names], **environment)
+
+
+def test_numbers_of_events():
+    """Intel's, AMD's and Arm's, from libpfm4's tables, whatever processor this is."""
+    skylake = encoded("OFFCORE_RESPONSE_0:DMND_DATA_RD:L3_MISS,CYCLE_ACTIVITY:STALLS_L3_MISS", LIBPFM_FORCE_PMU="skx")
+    assert skylake.stdout.decode().splitlines() == [
+        "4 0x1b7 0x3f84000001 OFFCORE_RESPONSE_0:DMND_DATA_RD:L3_MISS", "4 0x60006a3 0x0 CYCLE_ACTIVITY:STALLS_L3_MISS"]
+    assert encoded("RETIRED_OPS", LIBPFM_FORCE_PMU="amd64_fam19h_zen4").stdout == b"4 0xc1 0x0 RETIRED_OPS\n"
+    wrong = encoded("RETIRED_OPS,NO_SUCH,RETIRED_OPS:u", LIBPFM_FORCE_PMU="amd64_fam19h_zen4")
+    assert wrong.code == 1
+    assert [line.split()[0] for line in wrong.stdout.decode().splitlines()] == ["4", "?", "?"]
+
+
+def test_without_libpfm4(tmp_path):
+    library = tmp_path / "libpfm.so.4"
+    subprocess.run(["gcc", "-shared", "-o", library, "-x", "c", "/dev/null"], check=True)
+    outcome = encoded("RETIRED_OPS", LD_LIBRARY_PATH=str(tmp_path))
+    assert outcome.code == 1 and outcome.stdout == b"- RETIRED_OPS: libpfm.so.4 is not libpfm4's\n"

@@ -520,3 +520,52 @@ TEST_CASE("counters: a descriptor that the program closed, and uses, is left alo
   close(theirs);
   want_counters("none");
 }
+
+TEST_CASE("counters: names that libpfm4 may know are looked up once, and those without numbers are told") {
+  Playing playing(8);
+  CHECK(want_counters("cycles,INST_RETIRED:ANY,LS_OTHER,page-faults,NOT_THERE") == nullptr);
+  static std::string asked;
+  look_up_counters([](const char* names, char* answer, std::size_t size) {
+    asked += names;
+    std::snprintf(answer, size,
+                  "4 0x5300c0 0x7 INST_RETIRED:ANY\n1 0x4 0x0 LS_OTHER\n? NOT_THERE: no such event\n");
+    return true;
+  });
+  CHECK(asked == "INST_RETIRED:ANY,LS_OTHER,NOT_THERE");
+  CHECK(wanted_counters.of[1].row.code == 0x5300c0);
+  CHECK(wanted_counters.of[1].row.code1 == 7);
+  CHECK(wanted_counters.of[2].row.source == CounterSource::software);
+  try_counters();
+  CHECK(wanted_counters.of[1].error == 0);
+  CHECK(wanted_counters.of[4].error == kUnknownName);
+  CHECK(std::string(counters_remark()) == "not counted: NOT_THERE (no such event)");
+  asked.clear();
+  look_up_counters([](const char* names, char*, std::size_t) { return asked = names, false; });
+  CHECK(asked.empty());
+}
+
+TEST_CASE("counters: nobody to ask, half an answer, nonsense") {
+  Playing playing(8);
+  const auto errors_after = [](AskForNames ask) {
+    CHECK(want_counters("A_B,C_D") == nullptr);
+    look_up_counters(ask);
+    try_counters();
+    return std::vector<int>{wanted_counters.of[0].error, wanted_counters.of[1].error};
+  };
+  CHECK(errors_after([](const char*, char*, std::size_t) { return false; }) ==
+        std::vector<int>{kNobodyToAsk, kNobodyToAsk});
+  CHECK(errors_after([](const char*, char* answer, std::size_t size) {
+          std::snprintf(answer, size, "4 0x1");
+          return true;
+        }) == std::vector<int>{0, kNobodyToAsk});
+  CHECK(errors_after([](const char*, char* answer, std::size_t size) {
+          std::snprintf(answer, size, "2 0x1 0x0 A_B\nnonsense\n");
+          return true;
+        }) == std::vector<int>{kUnknownName, kUnknownName});
+  CHECK(errors_after([](const char*, char* answer, std::size_t size) {
+          std::snprintf(answer, size, "- A_B: not installed\n- C_D: not installed\n");
+          return true;
+        }) == std::vector<int>{kNobodyToAsk, kNobodyToAsk});
+  CHECK(std::string(counters_remark()) == "not counted: A_B, C_D (not installed)");
+  for (const char* wrong : {"A B", "a_b\n", "A_B,", "page-fault"}) CHECK(want_counters(wrong) != nullptr);
+}

@@ -89,6 +89,23 @@ void add_counters(Table& table, const CountedRow& row, const std::vector<RatioRo
                  "", "", "", ""});
 }
 
+// The recorder's own numbers for what it could not find by name, too: preload/counters/wanted.hpp.
+const char* why_not_counted(std::uint64_t error) {
+  switch (error) {
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+      return "the machine does not offer them to programs";
+    case ESRCH:
+      return "neither Lotus nor libpfm4 knows them on that processor; `lotus-collector --encode NAME` says "
+             "more";
+    case ELIBACC:
+      return "the recorder could not look the names up: libpfm4 was not there; use numbers, as r01c2";
+    default:
+      return std::strerror(static_cast<int>(error));
+  }
+}
+
 // What is missing, one sentence each.
 std::vector<std::string> refused_text(const CounterFindings& findings) {
   std::map<std::uint64_t, std::vector<std::string>> names;
@@ -100,10 +117,8 @@ std::vector<std::string> refused_text(const CounterFindings& findings) {
   std::vector<std::string> sentences;
   sentences.reserve(names.size() + 1);
   for (const auto& [error, refused] : names)
-    sentences.push_back(fmt::format("Not counted: {} ({}).", fmt::join(refused, ", "),
-                                    error == ENOENT || error == ENODEV || error == EOPNOTSUPP
-                                        ? "the machine does not offer them to programs"
-                                        : std::strerror(static_cast<int>(error))));
+    sentences.push_back(
+        fmt::format("Not counted: {} ({}).", fmt::join(refused, ", "), why_not_counted(error)));
   if (!user_only.empty())
     sentences.push_back(
         fmt::format("Without what the kernel does for the program: {}.", fmt::join(user_only, ", ")));
@@ -146,7 +161,7 @@ Json counters_json(const CounterFindings& findings) {
   json["counters"] = Json::object();
   for (const auto& [name, state] : findings.counters) {
     Json errors = Json::array();
-    for (const std::uint64_t error : state.errors) errors.push_back(std::strerror(static_cast<int>(error)));
+    for (const std::uint64_t error : state.errors) errors.push_back(why_not_counted(error));
     json["counters"][name] = {{"user_only", state.user_only}, {"errors", std::move(errors)}};
   }
   json["ops"] = Json::array();
