@@ -136,9 +136,11 @@ enum class Shape : std::uint8_t {
                                                        the plan, and how long that took; late: moves that took \
                                                        longer than the plan has it; cpu: time that the thread \
                                                        computed in the step */ \
-  ROW(torch_op,      60, point, "hook:u place:u ticks:u:ticks phase:u nested:u")  /* an operator of PyTorch that no other \
-                                                       one calls just ended; see StepPhase; nested: how many it \
-                                                       called, and they in turn */                  \
+  ROW(torch_op,      60, point, "hook:u place:u ticks:u:ticks phase:u nested:u forward:u")  /* an operator of PyTorch that \
+                                                       no other one calls just ended; see StepPhase; nested: how many \
+                                                       it called, and they in turn; forward: in the backward \
+                                                       pass, the place of the operator whose gradients it \
+                                                       computes, 0 not known */                     \
   ROW(operand,       61, point, "use:u data:u bytes:u:bytes form:u offset:u:bytes")  /* of the next torch_op: a tensor; use: \
                                                        2 * position among the arguments or results, + 1: a \
                                                        result; data, bytes: address and size of its storage; \

@@ -34,6 +34,7 @@ const void* inside_libtorch() {
 
 bool find_in(const Loaded& library) {
   find(library, "_ZN2at23hasThreadLocalCallbacksEv", torch.has_any);
+  find(library, "_ZN2at15sequence_number4peekEv", torch.next_node);
   return find(library, "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE", torch.add) &&
          find(library, "_ZN2at14removeCallbackEm", torch.remove) &&
          find(library, "_ZNK2at14RecordFunction4nameEv", torch.name);

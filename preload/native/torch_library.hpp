@@ -21,7 +21,7 @@ struct OperatorObserver {
   ObserverContext (*start)(const void* function);
   void (*end)(const void* function, void* context);
   double probability;
-  bool scopes[10];  // at::RecordScope; the first is FUNCTION, operators
+  bool scopes[10];  // at::RecordScope; the first is FUNCTION, operators, the second BACKWARD_FUNCTION, nodes
   bool inputs, outputs, ids;
 };
 static_assert(sizeof(OperatorObserver) == 40);
@@ -31,6 +31,7 @@ struct Torch {
   void (*remove)(unsigned long);              // at::removeCallback
   const char* (*name)(const void* function);  // at::RecordFunction::name() const
   bool (*has_any)();                          // at::hasThreadLocalCallbacks; nullptr: not there
+  std::uint64_t (*next_node)();               // at::sequence_number::peek(): of the thread; nullptr: not there
   char library[64];                           // file name
 };
 extern constinit Torch torch;  // filled in by find_torch()

@@ -7,11 +7,13 @@
 #include "native/torch_library.hpp"
 #include "native/torch_ops.hpp"
 #include "operators/activations.hpp"
+#include "operators/forward_lines.hpp"
 #include "operators/lane_costs.hpp"
 #include "operators/lane_records.hpp"
 #include "operators/live_bytes.hpp"
 #include "operators/offload.hpp"
 #include "operators/places.hpp"
+#include "operators/tensor_form.hpp"
 #include "operators/tensor_layout.hpp"
 #include "python/python_thread.hpp"
 #include "record/hook_names.hpp"
@@ -34,10 +36,17 @@ struct Nesting {
   HookId hook;
   std::uint32_t place;
   std::uint64_t begin;
+  std::uint64_t node;  // number that the next node of autograd's graph had when it began
+  std::uint32_t nodes;                 // of the backward pass that run
+  std::uint32_t forward[kMostLevels];  // … the places of the operators that made them, outermost first
+
+  std::uint32_t forward_place() const { return nodes > 0 && nodes <= kMostLevels ? forward[nodes - 1] : 0; }
 };
 
 struct Lane {
   unsigned long observer;  // of operators, in the thread that says so
+  unsigned long node_observer;
+  bool observes_nodes;
   StepPhase phase;
   std::uint64_t number;
   std::uint64_t cpu;  // ns, of the thread when it began
@@ -47,6 +56,8 @@ struct Lane {
   LayoutSearch search;
 };
 constinit Lane lane{};
+constinit TensorForms forms{};
+constinit ForwardLines forward_lines{};
 
 // Of the calling thread so far.
 struct ThreadUse {
@@ -78,9 +89,8 @@ void record_tensor(Thread& thread, std::uint64_t now, std::uint64_t use, const B
   if (offload.on != 0 && use % 2 == 0) [[unlikely]]
     note_argument(block.address);
   if (lane.layout.list == TensorLayout::kUnknown) lane.search.note_storage(block);
-  // Neither kind nor sizes: to ask a tensor of a subclass for them may run the program's own
-  // __torch_dispatch__.
-  put_at<Kind::operand>(thread, now, use, block.address, block.bytes, std::uint64_t{0}, std::uint64_t{0});
+  const TensorForm form = forms.form_of(tensor.payload, block);
+  put_at<Kind::operand>(thread, now, use, block.address, block.bytes, std::uint64_t{form.form}, form.offset);
 }
 
 void record_values(Thread& thread, std::uint64_t now, const BoxedValues& values, bool results) {
@@ -118,6 +128,10 @@ void open_operator(const void* function, const char* name, Thread& thread, std::
   if (nesting.hook != 0) define_hook(nesting.hook);
   nesting.place = place_now(thread);
   note_operator(lane_use.operators);
+  if (torch.next_node != nullptr) {
+    nesting.node = torch.next_node();
+    if (forward_lines.is_searched_for()) forward_lines.look(function, nesting.node);
+  }
   lane.search.look_at_start(lane.layout, function);
   if (lane.layout.complete()) record_values(thread, arrived, lane.layout.inputs_of(function), false);
   nesting.begin = ticks_now();
@@ -137,7 +151,8 @@ void close_operator(const void* function) {
   const StepPhase phase = backward ? StepPhase::backward : lane.phase;
   put_at<Kind::torch_op>(*thread, now, std::uint64_t{nesting.hook}, std::uint64_t{nesting.place},
                          now - nesting.begin, static_cast<std::uint64_t>(phase),
-                         std::uint64_t{nesting.nested});
+                         std::uint64_t{nesting.nested}, std::uint64_t{nesting.forward_place()});
+  if (torch.next_node != nullptr) forward_lines.note(nesting.node, torch.next_node(), nesting.place);
   ++lane_use.operators;
   lane_use.nested += nesting.nested;
   lane_use.operator_ticks += ticks_now() - now;
@@ -180,6 +195,18 @@ void operator_ends(const void* function, void*) {
   --nesting.backward;
 }
 
+ObserverContext node_starts(const void* function) {
+  if (!step_lane.recording || is_moving()) return {};
+  Nesting& nesting = lane.nesting;
+  if (nesting.nodes < kMostLevels) nesting.forward[nesting.nodes] = forward_lines.place_of(function);
+  ++nesting.nodes;
+  return {};
+}
+
+void node_ends(const void*, void*) {
+  if (step_lane.recording && !is_moving() && lane.nesting.nodes > 0) --lane.nesting.nodes;
+}
+
 void tell_once(const char* reason) {
   if (lane.told) return;
   lane.told = define<Kind::no_steps>(std::string_view(reason));
@@ -195,6 +222,9 @@ bool observe_operators() {
   }
   const OperatorObserver observer{operator_starts, operator_ends, 1.0, {true}, true, true, false};
   lane.observer = torch.add(observer);
+  const OperatorObserver nodes{node_starts, node_ends, 1.0, {false, true}, false, false, false};
+  lane.observes_nodes = torch.next_node != nullptr;
+  if (lane.observes_nodes) lane.node_observer = torch.add(nodes);
   step_lane.observing = true;
   return true;
 }
@@ -202,7 +232,10 @@ bool observe_operators() {
 void stop_observing_operators() {
   if (!step_lane.observing) return;
   // Where the program has cleared all observers, PyTorch would warn of one that it does not find.
-  if (torch.has_any == nullptr || torch.has_any()) torch.remove(lane.observer);
+  if (torch.has_any == nullptr || torch.has_any()) {
+    torch.remove(lane.observer);
+    if (lane.observes_nodes) torch.remove(lane.node_observer);
+  }
   step_lane.observing = false;
 }
 
@@ -213,6 +246,7 @@ void begin_lane(std::uint64_t number) {
   lane.number = number;
   lane.phase = StepPhase::forward;
   lane.nesting = {};
+  forward_lines.begin_step(current_thread(), process.generation);
   lane.cpu = cpu_ns();
 }
 

@@ -324,7 +324,7 @@ TEST_CASE("a step with one operator of countless operands, and more memory than 
     add<Kind::operand>(body, i % 7, i, ~0ull, i, ~0ull);
     add<Kind::allocated>(body, i, ~0ull - i, ~0ull);
     if (i % 3 == 0) add<Kind::released>(body, i / 2, ~0ull);
-    if (i == 10 * kMany) add<Kind::torch_op>(body, 1, ~0ull, ~0ull, 9, ~0ull);
+    if (i == 10 * kMany) add<Kind::torch_op>(body, 1, ~0ull, ~0ull, 9, ~0ull, ~0ull);
     if (i == 19 * kMany) add<Kind::step_end>(body, 1, ~0ull, 0, 0, 0, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull);
   });
   survives("step", step.bytes);

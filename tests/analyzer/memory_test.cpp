@@ -53,7 +53,7 @@ void step(ThreadWriter& thread, std::uint64_t number, double from, bool keeps, b
   };
   const auto torch_op = [&](double ms, std::uint64_t hook, double took, std::uint64_t phase) {
     thread.record<Kind::torch_op>(at(from + ms), hook, std::uint64_t{1}, ticks_of(took), phase,
-                                  std::uint64_t{0});
+                                  std::uint64_t{0}, std::uint64_t{0});
   };
   operand(1, 0, 1000, 100);
   thread.record<Kind::allocated>(at(from + 1.2), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{0});
@@ -184,7 +184,7 @@ TEST_CASE("memory: a step that was cut off is told as such, one without operator
   record_step_end(thread, at(9), 0, 0);
   record_step(thread, at(10), 1, 10);
   thread.record<Kind::allocated>(at(11), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{1});
-  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0});
+  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0}, std::uint64_t{0});
   thread.flush();
   Told told(made);
   REQUIRE(told.steps.size() == 1);
@@ -200,7 +200,7 @@ TEST_CASE("memory: a step in which records are lost is not whole") {
   thread.flush();
   thread.record<Kind::allocated>(at(11), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{1});
   thread.drop();
-  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0});
+  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0}, std::uint64_t{0});
   record_step_end(thread, at(13), 1, 10);
   thread.flush();
   Told told(made);
@@ -231,7 +231,7 @@ void plain_step(ThreadWriter& thread, std::uint64_t number, std::uint64_t live, 
   record_step(thread, at(from), number, live);
   if (bytes > 0) thread.record<Kind::allocated>(at(from + 1), address, bytes, std::uint64_t{1});
   thread.record<Kind::torch_op>(at(from + 3), kLinear, std::uint64_t{1}, ticks_of(1), kForward,
-                                std::uint64_t{0});
+                                std::uint64_t{0}, std::uint64_t{0});
   if (old > 0) thread.record<Kind::released>(at(from + 4), old, bytes);
   record_step_end(thread, at(from + 9), number, live + (old > 0 ? 0 : bytes));
 }

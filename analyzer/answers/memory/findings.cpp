@@ -17,7 +17,7 @@ constexpr double kMostlyActivations = 0.5, kMostlyFaults = 0.1;
 
 std::string where_text(const Group& group) {
   return group.source.file.empty() ? "at a line that is not known"
-                                   : "at " + escaped(source_text(group.source));
+                                   : (group.forward.empty() ? "at " : "in the ") + escaped(made_at(group));
 }
 
 // "6.25 MiB at train.py:31, 2.00 MiB at model.py:12"

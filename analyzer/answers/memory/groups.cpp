@@ -13,16 +13,17 @@ bool is_between(const Storage& storage, const Life& life) {
 
 }  // namespace
 
-Group& Groups::group_of(const std::string& op, SourceLine source, Role role, const std::string& form,
-                        std::uint64_t bytes) {
-  Group& group = by_key_[{op, source, role}];
+std::string made_at(const Group& group) {
+  return group.forward.empty() ? source_text(group.source) : "backward of " + source_text(group.forward);
+}
+
+Group& Groups::group_of(Key key, const std::string& form, std::uint64_t bytes) {
+  Group& group = by_key_[key];
   if (group.storages == 0 || bytes > group.largest) {
     group.form = form;
     group.largest = bytes;
   }
-  group.op = op;
-  group.source = std::move(source);
-  group.role = role;
+  std::tie(group.op, group.source, group.forward, group.role) = std::move(key);
   group.bytes += bytes;
   ++group.storages;
   return group;
@@ -31,13 +32,18 @@ Group& Groups::group_of(const std::string& op, SourceLine source, Role role, con
 void Groups::add(const RecordedStep& step, std::size_t storage, double byte_seconds) {
   const Storage& one = step.step.storages[storage];
   const Life& life = step.lives[storage];
-  Group& group = group_of(life.made_by, source_of(*step.process, one.place), life.role, life.form, one.bytes);
+  const Process& process = *step.process;
+  Group& group =
+      group_of({life.made_by, source_of(process, one.place), source_of(process, one.forward), life.role},
+               life.form, one.bytes);
   group.byte_seconds += byte_seconds;
   group.between += is_between(one, life) ? 1 : 0;
 }
 
 void Groups::add_kept(const RecordedStep& step, const Kept& kept) {
-  group_of(kept.made_by, source_of(*step.process, kept.place), Role::untouched, kept.form, kept.bytes);
+  const Process& process = *step.process;
+  group_of({kept.made_by, source_of(process, kept.place), source_of(process, kept.forward), Role::untouched},
+           kept.form, kept.bytes);
 }
 
 std::vector<Group> Groups::largest_first() const {

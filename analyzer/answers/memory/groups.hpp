@@ -15,6 +15,7 @@ namespace lotus::analyzer::memory {
 struct Group {
   std::string op;  // empty: not known
   SourceLine source;
+  SourceLine forward;  // made in the backward pass of what this line called; empty: it was not, or not known
   Role role = Role::older;
   std::string form;           // of the largest one; empty: not known
   std::uint64_t largest = 0;  // bytes of it
@@ -24,6 +25,9 @@ struct Group {
   double byte_seconds = 0;     // of those held longer than used: bytes times the time after the last use
 };
 
+// "model.py:41", "backward of model.py:41".
+std::string made_at(const Group& group);
+
 class Groups {
  public:
   void add(const RecordedStep& step, std::size_t storage, double byte_seconds = 0);
@@ -31,13 +35,13 @@ class Groups {
   void add_kept(const RecordedStep& step, const Kept& kept);
 
   bool empty() const { return by_key_.empty(); }
-  using Key = std::tuple<std::string, SourceLine, Role>;
+  using Key = std::tuple<std::string, SourceLine, SourceLine, Role>;
+  static Key key_of(const Group& group) { return {group.op, group.source, group.forward, group.role}; }
   const std::map<Key, Group>& all() const { return by_key_; }
   std::vector<Group> largest_first() const;
 
  private:
-  Group& group_of(const std::string& op, SourceLine source, Role role, const std::string& form,
-                  std::uint64_t bytes);
+  Group& group_of(Key key, const std::string& form, std::uint64_t bytes);
 
   std::map<Key, Group> by_key_;
 };

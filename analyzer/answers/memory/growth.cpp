@@ -32,7 +32,7 @@ std::vector<Group> common_groups(const std::vector<Groups>& all) {
   for (Group& least : common.largest_first()) {
     bool in_all = true;
     for (const Groups& other : all) {
-      const auto found = other.all().find({least.op, least.source, least.role});
+      const auto found = other.all().find(Groups::key_of(least));
       in_all = in_all && found != other.all().end();
       if (in_all && found->second.bytes < least.bytes) least = found->second;
     }

@@ -19,9 +19,15 @@ Json source_json(const SourceLine& source) {
           {"function", text_or_null(source.function)}};
 }
 
+// Of the forward pass.
+Json forward_json(const SourceLine& forward) {
+  return forward.file.empty() ? Json(nullptr) : source_json(forward);
+}
+
 Json group_json(const Group& group) {
   Json json = {{"op", text_or_null(group.op)}};
   json.update(source_json(group.source));
+  json["forward"] = forward_json(group.forward);
   json["bytes"] = group.bytes;
   json["storages"] = group.storages == 0 ? Json(nullptr) : Json(group.storages);
   json["role"] = key_of(group.role);
@@ -34,6 +40,7 @@ Json operator_json(const RecordedStep& step, std::size_t index) {
   const Operator& at = step.step.operators[index];
   Json json = {{"op", at.name}, {"phase", name_of(at.phase)}};
   json.update(source_json(source_of(*step.process, at.place)));
+  json["forward"] = forward_json(source_of(*step.process, at.forward));
   return json;
 }
 
@@ -172,6 +179,8 @@ std::string memory_folded(const MemoryAnswer& answer) {
     std::string stack = name_of(life.role);
     for (const SourceLine& line : chain_of(*step.process, storage.place))
       stack += ";" + part(fmt::format("{} ({})", line.function, source_text(line)));
+    if (storage.forward != 0)
+      stack += ";" + part("backward of " + source_text(source_of(*step.process, storage.forward)));
     if (!life.made_by.empty()) stack += ";" + part(life.made_by);
     bytes[stack] += storage.bytes;
   }

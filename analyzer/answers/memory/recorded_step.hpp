@@ -30,7 +30,7 @@ struct Life {
   double born_s = 0, released_s = 0;
   Role role = Role::older;
   std::string made_by;  // the operator; empty: none, or not known
-  std::string form;     // "float32 64x3x224x224"; empty: not known
+  std::string form;     // "float32[64, 3, 224, 224]"; empty: not known
   std::uint64_t address = 0;
 };
 
@@ -43,7 +43,7 @@ struct Temporary {
 
 // What outlived an earlier recorded step, and this one neither uses nor releases.
 struct Kept {
-  std::uint64_t bytes = 0, place = 0;
+  std::uint64_t bytes = 0, place = 0, forward = 0;
   std::string made_by, form;
 };
 

@@ -14,6 +14,7 @@ struct SourceLine {
   std::string file, function;
   std::uint64_t line = 0;  // 0: not known
 
+  bool empty() const { return file.empty(); }
   bool operator<(const SourceLine& other) const {
     return std::tie(file, function, line) < std::tie(other.file, other.function, other.line);
   }

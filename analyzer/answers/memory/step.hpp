@@ -34,6 +34,7 @@ struct Operator {
   Phase phase = Phase::forward;
   double seconds = 0;             // its duration, Lotus's own part left out
   std::uint64_t place = 0;        // the Python line that called it; 0: not known
+  std::uint64_t forward = 0;      // backward: that of the operator whose gradients it computes; 0: not known
   std::vector<Operand> operands;  // each storage once
   std::uint64_t workspace = 0;    // bytes: the most that storages born and released inside it took together
 };
@@ -46,6 +47,7 @@ struct Storage {
   bool older = false;     // it was there when the step began: a parameter, a state of the optimizer, a batch
   bool survives = false;  // it was there when the step ended
   std::uint64_t place = 0;        // the Python line that made it; 0: not known
+  std::uint64_t forward = 0;      // the operator's that made it
   std::vector<std::size_t> uses;  // operators that have it as an operand, ascending
 };
 

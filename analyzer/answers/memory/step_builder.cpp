@@ -4,8 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "answers/memory/tensor_form.hpp"
-
 namespace lotus::analyzer::memory {
 
 StepBuilder::StepBuilder(const Process& process, const ClockMap& clock, std::uint64_t number,
@@ -33,6 +31,7 @@ std::size_t StepBuilder::block_of(std::uint64_t address, std::uint64_t bytes) {
   if (const auto known = before_.find(address); known != before_.end()) {
     block.bytes = std::max(bytes, known->second.bytes);
     block.place = known->second.place;
+    block.forward = known->second.forward;
     block.made_by = known->second.made_by;
     block.form = known->second.form;
     block.earlier = known->second.role;
@@ -43,9 +42,19 @@ std::size_t StepBuilder::block_of(std::uint64_t address, std::uint64_t bytes) {
   return blocks_.size() - 1;
 }
 
-void StepBuilder::operand(std::uint64_t use, std::uint64_t data, std::uint64_t bytes, std::uint64_t form) {
+const Form& StepBuilder::form(std::uint64_t id) {
+  const auto [known, is_new] = forms_.try_emplace(id);
+  if (is_new) known->second = form_of(process_, id);
+  return known->second;
+}
+
+void StepBuilder::operand(std::uint64_t use, std::uint64_t data, std::uint64_t bytes, std::uint64_t form_id) {
   const std::size_t block = block_of(data, bytes);
-  if (blocks_[block].form.empty()) blocks_[block].form = form_text(process_, form);
+  // Of views of a storage, that which takes most of it tells what it is.
+  if (const Form& of = form(form_id); of.bytes > blocks_[block].form_bytes && of.bytes <= bytes) {
+    blocks_[block].form = of.text;
+    blocks_[block].form_bytes = of.bytes;
+  }
   pending_.push_back({block, use / 2, use % 2 == 1});
 }
 
@@ -71,14 +80,14 @@ void StepBuilder::released(std::uint64_t address, std::uint64_t bytes, std::uint
 }
 
 // An operator ran from `begin` to now: what was made and released meanwhile was by it.
-void StepBuilder::settle_blocks(std::uint64_t begin, std::size_t index, const std::string& name,
-                                std::uint64_t place) {
+void StepBuilder::settle_blocks(std::uint64_t begin, std::size_t index, const Operator& made) {
   for (std::size_t i = unsettled_; i < blocks_.size(); ++i) {
     Block& block = blocks_[i];
     if (block.older || block.born < begin) continue;
     block.maker = index;
-    block.made_by = name;
-    block.place = place;
+    block.made_by = made.name;
+    block.place = made.place;
+    block.forward = made.forward;
   }
   unsettled_ = blocks_.size();
   for (const std::size_t released : released_since_)
@@ -106,14 +115,9 @@ void StepBuilder::add_operands(Operator& made) {
   pending_.clear();
 }
 
-void StepBuilder::operator_ended(const std::string& name, Phase phase, std::uint64_t place,
-                                 std::uint64_t took, std::uint64_t ticks) {
+void StepBuilder::operator_ended(Operator made, std::uint64_t took, std::uint64_t ticks) {
   const std::uint64_t begin = std::max(made_.begin_ticks, ticks > took ? ticks - took : 0);
-  settle_blocks(begin, made_.step.operators.size(), name, place);
-  Operator made;
-  made.name = name;
-  made.phase = phase;
-  made.place = place;
+  settle_blocks(begin, made_.step.operators.size(), made);
   made.seconds = static_cast<double>(std::max<std::int64_t>(0, clock_.duration_ns(took))) / 1e9;
   add_operands(made);
   made_.step.operators.push_back(std::move(made));
@@ -131,6 +135,7 @@ void StepBuilder::add_storage(const Block& block, std::uint64_t ticks) {
   storage.older = block.older;
   storage.survives = stays;
   storage.place = block.place;
+  storage.forward = block.forward;
   storage.uses = block.uses;
   made_.step.storages.push_back(std::move(storage));
   made_.lives.push_back({seconds(block.born), seconds(stays ? ticks : block.released), Role::older,
@@ -220,7 +225,7 @@ void StepBuilder::keep_untouched() {
     if (block.older) touched.insert(block.address);
   for (const auto& [address, survivor] : before_)
     if (!touched.contains(address))
-      made_.kept.push_back({survivor.bytes, survivor.place, survivor.made_by, survivor.form});
+      made_.kept.push_back({survivor.bytes, survivor.place, survivor.forward, survivor.made_by, survivor.form});
 }
 
 // Of what was there before, the step shows what it uses.
@@ -275,7 +280,7 @@ RecordedStep StepBuilder::finish(std::uint64_t ticks, std::optional<std::uint64_
     const Storage& storage = made_.step.storages[i];
     const Life& life = made_.lives[i];
     if (storage.survives && !storage.older)
-      survivors_[life.address] = {storage.bytes, storage.place, life.role, life.made_by, life.form};
+      survivors_[life.address] = {storage.bytes, storage.place, storage.forward, life.role, life.made_by, life.form};
   }
   return std::move(made_);
 }

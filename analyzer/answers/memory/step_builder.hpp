@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "answers/memory/recorded_step.hpp"
+#include "answers/memory/tensor_form.hpp"
 #include "reading/trace/clock_map.hpp"
 
 namespace lotus::analyzer::memory {
 
 // What is known of a block of memory that outlived an earlier step.
 struct Survivor {
-  std::uint64_t bytes = 0, place = 0;
+  std::uint64_t bytes = 0, place = 0, forward = 0;
   Role role = Role::older;
   std::string made_by, form;
 };
@@ -30,8 +31,8 @@ class StepBuilder {
               std::uint64_t live, Survivors before);
 
   void operand(std::uint64_t use, std::uint64_t data, std::uint64_t bytes, std::uint64_t form);
-  void operator_ended(const std::string& name, Phase phase, std::uint64_t place, std::uint64_t took,
-                      std::uint64_t ticks);
+  // `made`: its name, phase and places.
+  void operator_ended(Operator made, std::uint64_t took, std::uint64_t ticks);
   // `for_batch`: while the loader was asked for one.
   void allocated(std::uint64_t address, std::uint64_t bytes, std::uint64_t place, std::uint64_t ticks,
                  bool for_batch);
@@ -44,12 +45,13 @@ class StepBuilder {
 
  private:
   struct Block {
-    std::uint64_t address = 0, bytes = 0, place = 0;
+    std::uint64_t address = 0, bytes = 0, place = 0, forward = 0;
     std::uint64_t born = 0, released = kNever;  // ticks
     std::size_t born_at = 0, released_at = 0;   // operators that had ended by then
     std::size_t maker = RecordedStep::kNone;    // the operator in which it was made
     bool older = false, for_batch = false;
-    std::string made_by, form;
+    std::string made_by, form;     // form: of the tensor that takes most of it
+    std::uint64_t form_bytes = 0;  // that this tensor takes
     Role earlier = Role::older;  // older: what it was in the step that made it, if that is known
     std::vector<std::size_t> uses;
     std::size_t operand = 0;  // its place among the operands of the operator that used it last
@@ -64,7 +66,8 @@ class StepBuilder {
 
   double seconds(std::uint64_t ticks) const;
   std::size_t block_of(std::uint64_t address, std::uint64_t bytes);
-  void settle_blocks(std::uint64_t begin, std::size_t index, const std::string& name, std::uint64_t place);
+  void settle_blocks(std::uint64_t begin, std::size_t index, const Operator& made);
+  const Form& form(std::uint64_t id);
   void add_operands(Operator& made);
   void keep_blocks(std::uint64_t ticks);
   void add_storage(const Block& block, std::uint64_t ticks);
@@ -80,6 +83,7 @@ class StepBuilder {
   const ClockMap& clock_;
   RecordedStep made_;
   Survivors before_, survivors_;
+  std::unordered_map<std::uint64_t, Form> forms_;
   std::vector<Block> blocks_;
   std::unordered_map<std::uint64_t, std::size_t> at_;  // address → the block that lives there now
   std::vector<Pending> pending_;                       // operands of the next operator

@@ -18,6 +18,15 @@ std::string operator_name(const Process& process, std::uint64_t hook) {
                                       : fmt::format("operator {} (its name is lost)", hook);
 }
 
+Operator operator_of(const Process& process, const Record& record) {
+  Operator made;
+  made.name = operator_name(process, field<Kind::torch_op, "hook">(record));
+  made.phase = phase_of(field<Kind::torch_op, "phase">(record));
+  made.place = field<Kind::torch_op, "place">(record);
+  made.forward = field<Kind::torch_op, "forward">(record);
+  return made;
+}
+
 double seconds_of_ns(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 bool is_asked_for_batch(const Stream& stream) {
@@ -85,9 +94,7 @@ void StepCollector::add(const Stream& stream, Open& open, const Record& record, 
       return builder.operand(field<Kind::operand, "use">(record), field<Kind::operand, "data">(record),
                              field<Kind::operand, "bytes">(record), field<Kind::operand, "form">(record));
     case Kind::torch_op:
-      return builder.operator_ended(operator_name(*stream.process, field<Kind::torch_op, "hook">(record)),
-                                    phase_of(field<Kind::torch_op, "phase">(record)),
-                                    field<Kind::torch_op, "place">(record),
+      return builder.operator_ended(operator_of(*stream.process, record),
                                     field<Kind::torch_op, "ticks">(record), ticks);
     case Kind::allocated:
       return builder.allocated(field<Kind::allocated, "address">(record),

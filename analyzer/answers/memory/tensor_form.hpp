@@ -8,7 +8,11 @@
 
 namespace lotus::analyzer::memory {
 
-// "float32 64x3x224x224"; empty: not known.
-std::string form_text(const Process& process, std::uint64_t form);
+struct Form {
+  std::string text;         // "float32[64, 3, 224, 224]"; empty: not known
+  std::uint64_t bytes = 0;  // of all elements; 0: not known
+};
+
+Form form_of(const Process& process, std::uint64_t id);
 
 }  // namespace lotus::analyzer::memory

@@ -15,7 +15,9 @@ std::string bytes_text(std::uint64_t bytes) { return human_bytes(static_cast<dou
 std::string operator_text(const RecordedStep& step, std::size_t index) {
   if (index == RecordedStep::kNone) return "between two operators";
   const Operator& at = step.step.operators[index];
-  return fmt::format("in {} ({}) at {}", escaped(at.name), name_of(at.phase),
+  const SourceLine forward = source_of(*step.process, at.forward);
+  const std::string part = forward.file.empty() ? name_of(at.phase) : "backward of " + source_text(forward);
+  return fmt::format("in {} ({}) at {}", escaped(at.name), escaped(part),
                      escaped(source_text(source_of(*step.process, at.place))));
 }
 
@@ -59,7 +61,7 @@ std::string made_by(const Group& group) {
 }
 
 std::string line_of(const Group& group) {
-  return group.source.file.empty() ? "" : escaped(source_text(group.source));
+  return group.source.file.empty() ? "" : escaped(made_at(group));
 }
 
 // Forms of tensors are not known in every trace.

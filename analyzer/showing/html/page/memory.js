@@ -20,6 +20,9 @@ const PHASES = {
 
 const sourceText = at => at.file == null ? '–' : `${at.file.replace(/.*\//, '')}${at.line == null ? '' : `:${at.line}`}`;
 
+/** Of what the backward pass made, the line of the forward pass that it belongs to. */
+const madeAt = g => g.forward ? `backward of ${sourceText(g.forward)}` : sourceText(g);
+
 /** Bytes in use over the step; phases as a band at the foot. */
 function liveChart(box, width, told) {
   const at = frame(box, width, 250, {left: 66, bottom: 36});
@@ -82,7 +85,7 @@ function roleTable(told) {
 
 const groupColumns = [
   ['Made by', 'name', g => [g.op ?? 'not known', g.largest ? el('small', g.largest) : '']],
-  ['At', 'left', g => sourceText(g)], ['Kind', 'left', g => ROLES[g.role][0]],
+  ['At', 'left', madeAt], ['Kind', 'left', g => ROLES[g.role][0]],
   ['Storages', '', g => countText(g.storages)], ['Bytes', '', g => bytesText(g.bytes)]
 ];
 
@@ -92,7 +95,7 @@ function memoryCards(told) {
   const peak = el(
       'p', el('b', bytesText(told.peak_bytes)), ' in step ', countText(told.step.number), ' of process ',
       String(told.step.process),
-      at ? `, in ${at.op} (${at.phase}) at ${sourceText(at)}.` : ', between two operators.',
+      at ? `, in ${at.op} (${at.forward ? madeAt(at) : at.phase}) at ${sourceText(at)}.` : ', between two operators.',
       step.ended ? '' : ' The program was ended inside of this step.');
   const grown = told.growth.left_behind;
   return [
