@@ -6,6 +6,7 @@
 #include "answers/memory/views.hpp"
 #include "commands/command.hpp"
 #include "commands/recorded_steps.hpp"
+#include "paper/figures/memory_figure.hpp"
 #include "text/escape.hpp"
 #include "text/output.hpp"
 
@@ -16,13 +17,15 @@ struct MemoryOptions {
   std::vector<std::string> traces;
   std::optional<std::uint64_t> step;
   std::size_t rows = 12;
-  bool json = false, folded = false;
+  std::string figures;
+  bool json = false, folded = false, force = false;
 };
 
 void show_memory(const MemoryOptions& options) {
   const RecordedSteps recorded = recorded_steps_of(options.traces);
   const std::vector<memory::RecordedStep>& steps = recorded.steps;
   const memory::MemoryAnswer answer = memory::answer_of(steps, options.step);
+  if (!options.figures.empty()) say("wrote " + draw_memory_figure(answer, options.figures, options.force));
   Output out;
   if (options.json)
     out.write(json_text(memory::memory_json(steps, answer)));
@@ -44,6 +47,9 @@ Run prepare_memory(CLI::App& app) {
   auto* json = app.add_flag("--json", options->json, "one object: steps, peak, what is alive at it, growth");
   app.add_flag("--folded", options->folded, "what is alive at the peak, as folded stacks of bytes")
       ->excludes(json);
+  app.add_option("--figures", options->figures, "draw what is in use over the step into this directory")
+      ->type_name("DIR");
+  app.add_flag("--force", options->force, "replace files that exist");
   return [options] { show_memory(*options); };
 }
 

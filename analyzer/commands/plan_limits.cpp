@@ -1,6 +1,7 @@
 #include "commands/plan_limits.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -93,16 +94,32 @@ Least least_for(const Planned& planned, const std::vector<Mode>& modes, bool bel
   return offload.floor.bytes > any.floor.bytes ? offload : any;
 }
 
+// Sizes for which something is moved.
+std::string sizes_between(std::uint64_t floor, std::uint64_t peak) {
+  constexpr std::uint64_t kMiB = 1 << 20, kParts = 4;
+  std::vector<std::string> sizes;
+  for (std::uint64_t i = 0; i < kParts && peak > floor; ++i) {
+    const std::uint64_t bytes = (floor + (peak - floor) * i / kParts + kMiB - 1) / kMiB;
+    if (bytes * kMiB < peak && (sizes.empty() || sizes.back() != fmt::format("{}MiB", bytes)))
+      sizes.push_back(fmt::format("{}MiB", bytes));
+  }
+  const std::string peak_text = human_bytes(static_cast<double>(peak));
+  if (sizes.empty())
+    return fmt::format("; the peak is {}, so that this mode has next to nothing to move", peak_text);
+  return fmt::format("; sizes up to the peak, {}, move something: --fast {}", peak_text,
+                     fmt::join(sizes, " or "));
+}
+
 std::string too_little(const Planned& planned, const Input& input, const Limit& limit, const Least& least) {
   const Floor& floor = least.floor;
   const std::string who =
       floor.op ? fmt::format("operator {}, {}", *floor.op, operator_name(planned.step, input, *floor.op))
                : "what is kept in fast memory";
   const char* const needs = least.offload ? "is where what the mode offload does not move takes" : "needs";
-  const char* const remedy =
-      least.offload || least.below
-          ? ""
-          : ", or --below-floor for plans in which operators work in slow memory whatever moves";
+  const std::string remedy =
+      least.offload ? sizes_between(floor.bytes, planned.peak)
+      : least.below ? std::string()
+                    : ", or --below-floor for plans in which operators work in slow memory whatever moves";
   return fmt::format("{} of fast memory is below the floor: {} {} {} bytes ({}) there; give at least that{}",
                      limit_name(limit), who, needs, floor.bytes,
                      human_bytes(static_cast<double>(floor.bytes)), remedy);

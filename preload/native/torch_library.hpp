@@ -31,8 +31,8 @@ struct Torch {
   void (*remove)(unsigned long);              // at::removeCallback
   const char* (*name)(const void* function);  // at::RecordFunction::name() const
   bool (*has_any)();                          // at::hasThreadLocalCallbacks; nullptr: not there
-  std::uint64_t (*next_node)();               // at::sequence_number::peek(): of the thread; nullptr: not there
-  char library[64];                           // file name
+  std::uint64_t (*next_node)();  // at::sequence_number::peek(): of the thread; nullptr: not there
+  char library[64];              // file name
 };
 extern constinit Torch torch;  // filled in by find_torch()
 

@@ -36,11 +36,13 @@ struct Nesting {
   HookId hook;
   std::uint32_t place;
   std::uint64_t begin;
-  std::uint64_t node;  // number that the next node of autograd's graph had when it began
-  std::uint32_t nodes;                 // of the backward pass that run
-  std::uint32_t forward[kMostLevels];  // … the places of the operators that made them, outermost first
+  std::uint64_t node;                  // number that the next node of autograd's graph had when it began
+  std::uint32_t forward[kMostLevels];  // of open wrappers, the places of the operators that made their nodes
 
-  std::uint32_t forward_place() const { return nodes > 0 && nodes <= kMostLevels ? forward[nodes - 1] : 0; }
+  // Of what runs in the innermost wrapper: the node, and what autograd does with the gradients that it made.
+  std::uint32_t forward_place() const {
+    return backward > 0 && backward <= kMostLevels ? forward[backward - 1] : 0;
+  }
 };
 
 struct Lane {
@@ -172,6 +174,7 @@ void start(const void* function) {
   if (is_backward_wrapper(name)) {
     if (level >= kMostLevels) return;
     nesting.is_backward[level] = true;
+    nesting.forward[nesting.backward] = 0;
     ++nesting.backward;
   } else if (is_operator(name) && python_thread.context == nullptr) {
     // Not while a batch is made: there each operation is timed, and would be told as longer.
@@ -198,14 +201,12 @@ void operator_ends(const void* function, void*) {
 ObserverContext node_starts(const void* function) {
   if (!step_lane.recording || is_moving()) return {};
   Nesting& nesting = lane.nesting;
-  if (nesting.nodes < kMostLevels) nesting.forward[nesting.nodes] = forward_lines.place_of(function);
-  ++nesting.nodes;
+  if (nesting.backward > 0 && nesting.backward <= kMostLevels)
+    nesting.forward[nesting.backward - 1] = forward_lines.place_of(function);
   return {};
 }
 
-void node_ends(const void*, void*) {
-  if (step_lane.recording && !is_moving() && lane.nesting.nodes > 0) --lane.nesting.nodes;
-}
+void node_ends(const void*, void*) {}
 
 void tell_once(const char* reason) {
   if (lane.told) return;

@@ -75,9 +75,7 @@ class SizesText {
       if (i != 0) *--begin_ = 'x';
     }
   }
-  std::string_view text() const {
-    return {begin_, static_cast<std::size_t>(text_ + sizeof text_ - begin_)};
-  }
+  std::string_view text() const { return {begin_, static_cast<std::size_t>(text_ + sizeof text_ - begin_)}; }
 
  private:
   char text_[kMostDimensions * 16];  // a size has 15 digits at most
@@ -157,8 +155,8 @@ TensorForm TensorForms::form_of(std::uint64_t tensor, const StorageBlock& block)
   const std::uint64_t each = element_bytes(type);
   if (dimensions > kMostDimensions || each == 0) return {};
   std::uint64_t outside[2 * kMostDimensions];
-  const auto* sizes = reinterpret_cast<const std::uint64_t*>(
-      tensor + static_cast<std::uint64_t>(layout_.dimensions) + 8);
+  const auto* sizes =
+      reinterpret_cast<const std::uint64_t*>(tensor + static_cast<std::uint64_t>(layout_.dimensions) + 8);
   const std::uint64_t* strides = sizes + kInline;
   if (dimensions > kInline) {
     const std::size_t bytes = 2 * dimensions * sizeof outside[0];

@@ -277,6 +277,16 @@ void record(const Parameters& parameters, const char* reason) {
 
 }  // namespace
 
+// "plan.json,num_workers=2"
+static bool names_setting_after_comma(std::string_view text) {
+  for (Halves rest = halves_of(text, ','); rest.split;) {
+    rest = halves_of(rest.after, ',');
+    const Halves item = halves_of(rest.before, '=');
+    if (item.split && item_named(trimmed(item.before)) >= 0) return true;
+  }
+  return false;
+}
+
 const char* read_trial(const char* text) {
   wanted = false;
   tried = Values{};
@@ -285,6 +295,8 @@ const char* read_trial(const char* text) {
   constexpr std::string_view kPlan = "memory-plan=";
   if (std::string_view(text).starts_with(kPlan)) {
     const std::string_view file(text + kPlan.size());
+    if (names_setting_after_comma(file))
+      return "memory-plan=FILE stands alone: try other settings in another run, without it";
     const char* const why = want_offload(file.data(), file.size());
     std::snprintf(tried_text, sizeof tried_text, "%.*s", static_cast<int>(kTextBytes - 1), text);
     return why;

@@ -97,7 +97,8 @@ class RegionTrace : public MadeTrace {
   }
   // Ended at `ms`.
   void op(double ms, double took, std::uint64_t hook, std::uint64_t place, std::uint64_t nested = 0) {
-    thread.record<Kind::torch_op>(at(ms), hook, place, at(took) - at(0), std::uint64_t{0}, nested, std::uint64_t{0});
+    thread.record<Kind::torch_op>(at(ms), hook, place, at(took) - at(0), std::uint64_t{0}, nested,
+                                  std::uint64_t{0});
   }
   void allocated(double ms, std::uint64_t address) {
     thread.record<Kind::allocated>(at(ms), address, std::uint64_t{64}, std::uint64_t{0});

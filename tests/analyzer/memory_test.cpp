@@ -184,7 +184,8 @@ TEST_CASE("memory: a step that was cut off is told as such, one without operator
   record_step_end(thread, at(9), 0, 0);
   record_step(thread, at(10), 1, 10);
   thread.record<Kind::allocated>(at(11), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{1});
-  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0}, std::uint64_t{0});
+  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0},
+                                std::uint64_t{0});
   thread.flush();
   Told told(made);
   REQUIRE(told.steps.size() == 1);
@@ -200,7 +201,8 @@ TEST_CASE("memory: a step in which records are lost is not whole") {
   thread.flush();
   thread.record<Kind::allocated>(at(11), std::uint64_t{2000}, std::uint64_t{40}, std::uint64_t{1});
   thread.drop();
-  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0}, std::uint64_t{0});
+  thread.record<Kind::torch_op>(at(12), kLinear, std::uint64_t{1}, ticks_of(1), kForward, std::uint64_t{0},
+                                std::uint64_t{0});
   record_step_end(thread, at(13), 1, 10);
   thread.flush();
   Told told(made);

@@ -1,4 +1,5 @@
 """What a training step holds in memory, against what the program's own allocator, weak references and lists say."""
+import csv
 import json
 
 import pytest
@@ -78,6 +79,61 @@ def test_operators_and_their_storages(tracer):
     assert changes[:3] == [0, 1, 2]
     assert told["peak_at"]["file"].endswith("memory_steps.py") and told["floor_at"]["op"].startswith("aten::")
     assert 0 < told["floor_bytes"] <= told["peak_bytes"]
+
+
+def kinds_and_sizes(trace):
+    types = {0: "uint8", 4: "int64", 6: "float32", 7: "float64", 11: "bool"}
+    return {form["id"]: [types[form["dtype"]], [int(size) for size in form["sizes"].split("x") if size]]
+            for form in trace.named("tensor_form")}
+
+
+def own_line(trace, place, file):
+    """The innermost line of the program's own file on the way to a place."""
+    places = {row["id"]: row for row in trace.named("place")}
+    codes = {row["id"]: row["file"] for row in trace.named("python_code")}
+    while place and not codes[places[place]["code"]].endswith(file):
+        place = places[place]["parent"]
+    return places[place]["line"] if place else None
+
+
+def test_kinds_sizes_and_lines_of_the_forward_pass(tracer):
+    plain = json.loads(harness.run(harness.program("memory_forms")).stdout)
+    outcome, trace = tracer.trace(harness.program("memory_forms"), LOTUS_STEPS="all")
+    assert outcome.code == 0, outcome.stderr.decode()
+    truth = json.loads(outcome.stdout)
+    assert truth["asked"] == plain["asked"]  # no tensor was asked
+    forms = kinds_and_sizes(trace)
+    told, lines, made = {}, {}, []
+    for record in trace.records:
+        if record["kind"] == "operand" and record["form"]:
+            told.setdefault(record["data"], []).append(forms[record["form"]])
+        elif record["kind"] == "allocated":
+            made.append(record["address"])
+        elif record["kind"] == "torch_op":
+            if record["forward"]:
+                assert record["phase"] == 1
+                lines.update((address, own_line(trace, record["forward"], "memory_forms.py")) for address in made)
+            made.clear()
+    for address, form in truth["forms"].items():
+        assert form in told[int(address)], (form, told[int(address)])
+    assert {int(address): line for address, line in truth["gradients"].items()}.items() <= lines.items()
+    told = json.loads(memory(trace, "--json"))
+    largest = [group["largest"] for group in told["alive_at_peak"] if group["role"] == "gradient"]
+    assert "float64[40, 48]" in largest, told["alive_at_peak"]
+    assert any(group["forward"] for group in told["alive_at_peak"])
+
+
+def test_figure_of_a_step(tracer, tmp_path):
+    pytest.importorskip("matplotlib")
+    _, trace, told = traced(tracer, "cnn", "Adam", LOTUS_STEPS="all")
+    memory(trace, "--figures", tmp_path / "figures")
+    assert (tmp_path / "figures/memory-step.svg").stat().st_size > 10_000
+    rows = list(csv.DictReader((tmp_path / "figures/memory-step.csv").open()))
+    (peak,) = [row for row in rows if row["kind"] == "peak"]
+    assert int(peak["bytes"]) == told["peak_bytes"]
+    held = sum(int(row["bytes"]) for row in rows if row["kind"] == "in use" and row["begin_ms"] == peak["begin_ms"])
+    beside = sum(told["peak_by_role"].values()) - told["peak_bytes"]
+    assert held - beside == told["peak_bytes"] and {row["name"] for row in rows if row["kind"] == "phase"} >= {"forward", "backward"}
 
 
 def test_list_that_grows(tracer):

@@ -1,6 +1,7 @@
 """LOTUS_TRY=memory-plan=FILE: activations move to slow memory and back as planned, and all numbers stay as they are."""
 import csv
 import json
+import re
 
 import pytest
 
@@ -95,13 +96,33 @@ def test_file_that_is_no_plan(tracer, tmp_path, content, words):
     (tried,) = trace.named("tried")
     assert tried["settings"] == "memory-plan" and words in tried["refused"]
     refused = harness.run([harness.ANALYZE, "memory-plan", "--executed", trace.path])
-    assert refused.code == 1 and b"no step followed a plan" in refused.stderr
+    assert refused.code == 1 and b"no step followed a plan" in refused.stderr and words.encode() in refused.stderr
+    report = harness.run([harness.ANALYZE, "report", trace.path]).stdout.decode()
+    assert "LOTUS_TRY=memory-plan was refused" in report and words in " ".join(report.split())
 
 
 def test_limit_below_what_cannot_move(tracer, tmp_path):
     _, trace = tracer.trace(harness.program("planned_steps", "mlp"), LOTUS_STEPS="all")
     outcome = harness.run([harness.ANALYZE, "memory-plan", "--mode", "offload", "--fast", "1MiB", trace.path])
     assert outcome.code == 1 and b"does not move" in outcome.stderr and b"planned_steps.py:" in outcome.stderr
+    (size, *_) = re.search(r"move something: --fast (\w+)", " ".join(outcome.stderr.decode().split())).groups()
+    (run,) = json.loads(analyzed("--mode", "offload", "--fast", size, "--json", trace.path))["runs"]
+    assert run["num_move_nodes"] > 0
+
+
+def test_plan_for_more_than_is_needed(tracer, tmp_path):
+    _, trace = tracer.trace(harness.program("planned_steps", "mlp"), LOTUS_STEPS="all")
+    assert "moves nothing" in analyzed("--mode", "offload", "--fast", "4GiB", trace.path)
+    plan = tmp_path / "plan.json"
+    plan.write_text(analyzed("--mode", "offload", "--fast", "4GiB", "--json", trace.path))
+    _, trace = tracer.trace(harness.program("planned_steps", "mlp"), LOTUS_TRY=f"memory-plan={plan}")
+    assert "the plan has no moves" in " ".join(analyzed("--executed", trace.path).split())
+
+
+def test_plan_stands_alone(tracer):
+    for text in ("memory-plan=plan.json,num_workers=2", "num_workers=2,memory-plan=plan.json"):
+        outcome, _ = tracer.trace(harness.program("planned_steps", "mlp"), LOTUS_TRY=text)
+        assert outcome.code == 0 and b"alone" in outcome.stderr, outcome.stderr
 
 
 @pytest.mark.parametrize("step", [6, 7])

@@ -54,12 +54,11 @@ void look_at_peak(MemoryAnswer& answer) {
   for (std::size_t i = 0; i < step.lives.size(); ++i) {
     const Storage& storage = step.step.storages[i];
     if (storage.older) older += storage.bytes;
-    if (!lives_at(storage, step.lives[i], step.peak_s)) continue;
-    groups.add(step, i);
-    answer.by_role[step.lives[i].role] += storage.bytes;
+    if (lives_at(storage, step.lives[i], step.peak_s)) groups.add(step, i);
   }
-  for (const Temporary& one : step.temporaries)
-    if (one.born_s <= step.peak_s && step.peak_s < one.released_s) answer.workspace_at_peak += one.bytes;
+  Composition peak = composition_at(step, step.peak_s);
+  answer.by_role = std::move(peak.by_role);
+  answer.workspace_at_peak = peak.workspace;
   answer.beside_allocator = older > step.live_before ? older - step.live_before : 0;
   add_untouched(answer, groups, step.live_before > older ? step.live_before - older : 0);
 }
@@ -143,6 +142,16 @@ constexpr RoleName kRoles[] = {{"activations", "activation"},
 
 const char* name_of(Role role) { return kRoles[static_cast<std::size_t>(role)].name; }
 const char* key_of(Role role) { return kRoles[static_cast<std::size_t>(role)].key; }
+
+Composition composition_at(const RecordedStep& step, double seconds) {
+  Composition made;
+  for (std::size_t i = 0; i < step.lives.size(); ++i)
+    if (const Storage& storage = step.step.storages[i]; lives_at(storage, step.lives[i], seconds))
+      made.by_role[step.lives[i].role] += storage.bytes;
+  for (const Temporary& one : step.temporaries)
+    if (one.born_s <= seconds && seconds < one.released_s) made.workspace += one.bytes;
+  return made;
+}
 
 MemoryAnswer answer_of(const std::vector<RecordedStep>& steps, std::optional<std::uint64_t> number) {
   MemoryAnswer answer;

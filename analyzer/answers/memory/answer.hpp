@@ -23,6 +23,14 @@ struct Faults {
   double blocks = 0, bytes = 0;
 };
 
+// What the storages of a step are that are alive at one moment, in bytes. workspace: of operators.
+struct Composition {
+  std::map<Role, std::uint64_t> by_role;
+  std::uint64_t workspace = 0;
+};
+// `seconds`: since the step began. What the step does not use is not in it.
+Composition composition_at(const RecordedStep& step, double seconds);
+
 struct MemoryAnswer {
   const RecordedStep* step = nullptr;     // that the rest is of; nullptr: none is recorded
   std::uint64_t workspace_at_peak = 0;    // bytes of temporaries of the operator that ran then

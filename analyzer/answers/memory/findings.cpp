@@ -114,15 +114,23 @@ void tell_faults(const Faults& usual, std::vector<std::string>& out) {
   if (usual.steps == 0 || usual.kernel_s < kMostlyFaults * usual.seconds) return;
   const double faulted = usual.faults * kPage;
   if (faulted < 0.5 * usual.bytes || faulted > 1.5 * usual.bytes) return;
+  // The kernel may count its part of a thread's CPU time by ticks: short steps have too many then.
+  const std::string share = usual.kernel_s < usual.seconds
+                                ? "Up to " + human_percent(100 * usual.kernel_s / usual.seconds)
+                                : std::string("Much");
+  const std::string kernel =
+      usual.kernel_s < usual.seconds
+          ? fmt::format(", {} of CPU time in the kernel", human_time(usual.kernel_s * kNsPerS))
+          : ". How much is not known: the kernel counts its own CPU time too coarsely for a step of " +
+                human_time(usual.seconds * kNsPerS);
   out.push_back(
-      fmt::format("Up to {} of a usual step is page faults: its {:.0f} blocks of 128 KiB and more, {} in "
+      fmt::format("{} of a usual step is page faults: its {:.0f} blocks of 128 KiB and more, {} in "
                   "all, are given back to "
-                  "the kernel and fetched anew ({:.0f} faults, {} of CPU time in the kernel). Where memory "
+                  "the kernel and fetched anew ({:.0f} faults{}). Where memory "
                   "is not short, keep "
                   "them: run with MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184, or with jemalloc or "
                   "tcmalloc preloaded.",
-                  human_percent(100 * usual.kernel_s / usual.seconds), usual.blocks, human_bytes(usual.bytes),
-                  usual.faults, human_time(usual.kernel_s * kNsPerS)));
+                  share, usual.blocks, human_bytes(usual.bytes), usual.faults, kernel));
 }
 
 }  // namespace

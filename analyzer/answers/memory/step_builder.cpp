@@ -225,7 +225,8 @@ void StepBuilder::keep_untouched() {
     if (block.older) touched.insert(block.address);
   for (const auto& [address, survivor] : before_)
     if (!touched.contains(address))
-      made_.kept.push_back({survivor.bytes, survivor.place, survivor.forward, survivor.made_by, survivor.form});
+      made_.kept.push_back(
+          {survivor.bytes, survivor.place, survivor.forward, survivor.made_by, survivor.form});
 }
 
 // Of what was there before, the step shows what it uses.
@@ -280,7 +281,8 @@ RecordedStep StepBuilder::finish(std::uint64_t ticks, std::optional<std::uint64_
     const Storage& storage = made_.step.storages[i];
     const Life& life = made_.lives[i];
     if (storage.survives && !storage.older)
-      survivors_[life.address] = {storage.bytes, storage.place, storage.forward, life.role, life.made_by, life.form};
+      survivors_[life.address] = {storage.bytes, storage.place, storage.forward,
+                                  life.role,     life.made_by,  life.form};
   }
   return std::move(made_);
 }

@@ -52,7 +52,7 @@ class StepBuilder {
     bool older = false, for_batch = false;
     std::string made_by, form;     // form: of the tensor that takes most of it
     std::uint64_t form_bytes = 0;  // that this tensor takes
-    Role earlier = Role::older;  // older: what it was in the step that made it, if that is known
+    Role earlier = Role::older;    // older: what it was in the step that made it, if that is known
     std::vector<std::size_t> uses;
     std::size_t operand = 0;  // its place among the operands of the operator that used it last
     std::size_t storage = RecordedStep::kNone;  // its number among the step's; none: it is a workspace

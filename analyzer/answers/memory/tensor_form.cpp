@@ -14,15 +14,21 @@ struct ElementType {
 };
 
 // c10::ScalarType, in its order, by the names that Python gives them.
-constexpr ElementType kTypes[] = {
-    {"uint8", 1},          {"int8", 1},           {"int16", 2},          {"int32", 4},
-    {"int64", 8},          {"float16", 2},        {"float32", 4},        {"float64", 8},
-    {"complex32", 4},      {"complex64", 8},      {"complex128", 16},    {"bool", 1},
-    {"qint8", 1},          {"quint8", 1},         {"qint32", 4},         {"bfloat16", 2},
-    {"quint4x2", 0},       {"quint2x4", 0},       {"bits1x8", 0},        {"bits2x4", 0},
-    {"bits4x2", 0},        {"bits8", 0},          {"bits16", 0},         {"float8_e5m2", 1},
-    {"float8_e4m3fn", 1},  {"float8_e5m2fnuz", 1}, {"float8_e4m3fnuz", 1}, {"uint16", 2},
-    {"uint32", 4},         {"uint64", 8}};
+constexpr ElementType kTypes[] = {{"uint8", 1},           {"int8", 1},
+                                  {"int16", 2},           {"int32", 4},
+                                  {"int64", 8},           {"float16", 2},
+                                  {"float32", 4},         {"float64", 8},
+                                  {"complex32", 4},       {"complex64", 8},
+                                  {"complex128", 16},     {"bool", 1},
+                                  {"qint8", 1},           {"quint8", 1},
+                                  {"qint32", 4},          {"bfloat16", 2},
+                                  {"quint4x2", 0},        {"quint2x4", 0},
+                                  {"bits1x8", 0},         {"bits2x4", 0},
+                                  {"bits4x2", 0},         {"bits8", 0},
+                                  {"bits16", 0},          {"float8_e5m2", 1},
+                                  {"float8_e4m3fn", 1},   {"float8_e5m2fnuz", 1},
+                                  {"float8_e4m3fnuz", 1}, {"uint16", 2},
+                                  {"uint32", 4},          {"uint64", 8}};
 
 }  // namespace
 

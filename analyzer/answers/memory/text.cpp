@@ -44,12 +44,14 @@ std::string peak_text(const MemoryAnswer& answer) {
 Table roles_table(const MemoryAnswer& answer) {
   Table table({{.title = "at the peak", .right = false}, {.title = "bytes"}, {.title = "share"}});
   // What is beside the allocator is among the older tensors, and not in the peak.
-  const auto all =
-      static_cast<double>(std::max<std::uint64_t>(1, answer.step->peak_bytes + answer.beside_allocator));
   std::vector<std::pair<std::uint64_t, std::string>> rows;
   for (const auto& [role, bytes] : answer.by_role) rows.emplace_back(bytes, name_of(role));
   if (answer.workspace_at_peak > 0)
     rows.emplace_back(answer.workspace_at_peak, "the operator's own workspace");
+  std::uint64_t sum = 0;
+  for (const auto& row : rows) sum += row.first;
+  const auto all = static_cast<double>(
+      std::max({std::uint64_t{1}, sum, answer.step->peak_bytes + answer.beside_allocator}));
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [bytes, name] : rows)
     table.add({name, bytes_text(bytes), human_percent(100 * static_cast<double>(bytes) / all)});
@@ -60,9 +62,7 @@ std::string made_by(const Group& group) {
   return group.op.empty() ? std::string("(made before)") : escaped(group.op);
 }
 
-std::string line_of(const Group& group) {
-  return group.source.file.empty() ? "" : escaped(made_at(group));
-}
+std::string line_of(const Group& group) { return group.source.file.empty() ? "" : escaped(made_at(group)); }
 
 // Forms of tensors are not known in every trace.
 bool has_forms(const MemoryAnswer& answer) {

@@ -35,6 +35,14 @@ double median(const std::vector<const RecordedStep*>& steps, Get get) {
   return median_of(std::move(values));
 }
 
+// By a hundredth or more.
+bool peaks_differ(const std::vector<const RecordedStep*>& steps) {
+  const auto [least, most] = std::minmax_element(
+      steps.begin(), steps.end(),
+      [](const RecordedStep* a, const RecordedStep* b) { return a->peak_bytes < b->peak_bytes; });
+  return (*most)->peak_bytes - (*least)->peak_bytes > (*least)->peak_bytes / 100;
+}
+
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
 
 struct Steps {
@@ -64,6 +72,7 @@ Executed made(const Steps& steps, const std::string& trace) {
   executed.base_peak = whole(median(steps.between, peak));
   executed.plan_freed = plan.plan_freed;
   executed.actual_peak = whole(median(steps.planned, peak));
+  executed.steps_differ = peaks_differ(steps.between);
   executed.plan_moves = plan.plan_moves;
   executed.moves = whole(median(steps.planned, [](const RecordedStep& step) { return step.followed.moves; }));
   executed.late = whole(median(steps.planned, [](const RecordedStep& step) { return step.followed.late; }));
@@ -72,10 +81,22 @@ Executed made(const Steps& steps, const std::string& trace) {
   return executed;
 }
 
+// Why a plan was not followed; empty: none was refused.
+std::string refusal_in(const std::vector<RecordedStep>& steps) {
+  for (const RecordedStep& step : steps)
+    for (const auto& tried : step.process->tried)
+      if (tried.settings == "memory-plan" && !tried.refused.empty()) return escaped(tried.refused);
+  return "";
+}
+
 // What makes a row no test of the prediction.
 std::string remark_of(const Executed& executed) {
   std::string text;
-  if (!executed.was_followed())
+  if (executed.plan_moves == 0)
+    text +=
+        fmt::format("{}: the plan has no moves, so there is nothing to compare: plan for less fast memory. ",
+                    escaped(executed.trace));
+  else if (!executed.was_followed())
     text += fmt::format(
         "{}: {} of the plan's {} moves were made in a step, so nothing is said of its error: is it a plan of "
         "another "
@@ -87,6 +108,18 @@ std::string remark_of(const Executed& executed) {
         "inside of a "
         "function where they are not recognised; they stayed where they were. ",
         escaped(executed.trace), executed.moves, executed.plan_moves);
+  if (executed.steps_differ)
+    text += fmt::format(
+        "{}: steps without the plan differ from each other in their peaks: a plan is of one step, and moves "
+        "only what has its sizes. Times and peaks here are of steps that are not alike. ",
+        escaped(executed.trace));
+  const std::uint64_t freed = executed.base_peak - std::min(executed.base_peak, executed.actual_peak);
+  if (executed.was_followed() && executed.plan_freed > 0 && 2 * freed < executed.plan_freed)
+    text += fmt::format(
+        "{}: the peak is {} less with the plan, not {} as predicted: what came back is held longer than the "
+        "plan has it, as by a double backward pass (create_graph) or retain_graph, or something else holds "
+        "what was moved. ",
+        escaped(executed.trace), bytes_text(freed), bytes_text(executed.plan_freed));
   if (4 * executed.late > executed.moves)
     text += fmt::format(
         "{}: {} of {} moves took longer than the plan has them: this machine cannot copy as fast as the slow "
@@ -111,6 +144,9 @@ std::vector<Executed> executed_of(const std::vector<RecordedStep>& steps, const 
     most = std::max(most, of.planned.size());
     if (of.planned.size() >= kLeastSteps && of.between.size() >= kLeastSteps) all.push_back(made(of, trace));
   }
+  const std::string refused = refusal_in(steps);
+  if (all.empty() && !refused.empty())
+    throw Unusable(fmt::format("{}: no step followed a plan: it was refused: {}", escaped(trace), refused));
   if (all.empty())
     throw Unusable(fmt::format(
         "{}: {}; run with LOTUS_TRY=memory-plan=FILE, for {} steps of training or more (docs/memory-plan.md)",

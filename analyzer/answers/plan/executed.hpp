@@ -27,12 +27,13 @@ struct Executed {
   double actual_s = 0;
   double base_median_s = 0, actual_median_s = 0;
   std::uint64_t base_peak = 0, plan_freed = 0, actual_peak = 0;  // plan_freed: by how much the peak is less
+  bool steps_differ = false;  // those without the plan, in what they hold at their peaks
   std::uint64_t plan_moves = 0, moves = 0, late = 0, moved_bytes = 0;
 
   double predicted_s() const { return base_s + plan_moving_s; }
   std::uint64_t predicted_peak() const { return base_peak - std::min(base_peak, plan_freed); }
   // Whether the moves were made that are predicted, all but a tenth: else there is no error of a prediction.
-  bool was_followed() const { return 10 * moves >= 9 * plan_moves; }
+  bool was_followed() const { return plan_moves > 0 && 10 * moves >= 9 * plan_moves; }
   // AutoTM's: (predicted - actual) / actual.
   double error_percent() const { return 100 * (predicted_s() - actual_s) / actual_s; }
 };

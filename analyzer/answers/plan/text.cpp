@@ -72,6 +72,14 @@ std::string runs_text(const Answer& answer, const Terminal& terminal) {
   }
   std::string out = table.text(terminal);
   for (const Run& run : planned.runs)
+    if (run.mode == Mode::offload && account_of(planned, run).to_slow == 0)
+      out +=
+          wrapped(fmt::format("offload of {} moves nothing: the step needs {} at the peak. There is nothing "
+                              "to carry out; give less fast memory.",
+                              bytes_text(run.limit.bytes), bytes_text(planned.peak)),
+                  terminal.width) +
+          "\n";
+  for (const Run& run : planned.runs)
     if (!run.note.empty())
       out += wrapped(fmt::format("{} of {}: {}", name_of(run.mode), bytes_text(run.limit.bytes), run.note),
                      terminal.width) +

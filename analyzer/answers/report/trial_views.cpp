@@ -34,6 +34,9 @@ std::string outcome_text(const TrialOutcome& outcome) {
 }
 
 std::string tried_text(const Tried& tried) {
+  if (!tried.refused.empty() && tried.settings == "memory-plan")
+    return fmt::format("LOTUS_TRY=memory-plan was refused, so nothing was moved: {}.",
+                       escaped(tried.refused));
   if (!tried.refused.empty())
     return fmt::format("LOTUS_TRY={} was refused for a loader that stayed as the program makes it: {}.",
                        escaped(tried.settings), escaped(tried.refused));

@@ -73,12 +73,13 @@ function liveChart(box, width, told) {
 
 function roleTable(told) {
   const rows = Object.entries(told.peak_by_role).filter(([, bytes]) => bytes > 0).sort((a, b) => b[1] - a[1]);
-  const share = bytes => 100 * bytes / told.peak_bytes;
+  const whole = Math.max(told.peak_bytes, d3.sum(rows, row => row[1]));  // some may lie beside the allocator
+  const share = bytes => 100 * bytes / whole;
   return tableOf(rows, [
     ['At the peak', 'name', ([role]) => ROLES[role][0]], ['Bytes', '', ([, bytes]) => bytesText(bytes)],
     ['Share', 'left', ([role, bytes]) => el(
         'span',
-        el('span.meter', el('i', {style: {width: `${Math.min(100, share(bytes))}%`}, '--tone': tone(ROLES[role][1])})),
+        el('span.meter', el('i', {style: {width: `${share(bytes)}%`}, '--tone': tone(ROLES[role][1])})),
         ' ' + percentText(share(bytes)))]
   ]);
 }
