@@ -13,7 +13,7 @@ namespace {
 
 // Less in a step may be anything.
 constexpr double kLeastGrowth = 1024;  // bytes
-constexpr double kMostlyActivations = 0.5, kMostlyFaults = 0.1;
+constexpr double kMostlyActivations = 0.5, kLeastOfPeak = 0.25, kMostlyFaults = 0.1;
 
 std::string where_text(const Group& group) {
   return group.source.file.empty() ? "at a line that is not known"
@@ -94,7 +94,10 @@ void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out)
   const std::uint64_t of_batch = in_role(answer, Role::activation) + in_role(answer, Role::backward) +
                                  in_role(answer, Role::batch) + answer.workspace_at_peak;
   const auto peak = static_cast<double>(answer.step->peak_bytes);
-  if (peak <= 0 || static_cast<double>(of_batch) < kMostlyActivations * peak) return;
+  const double in_step = peak - static_cast<double>(in_role(answer, Role::untouched));
+  if (peak <= 0 || static_cast<double>(of_batch) < kMostlyActivations * in_step ||
+      static_cast<double>(of_batch) < kLeastOfPeak * peak)
+    return;
   const std::string instead = answer.step->trains()
                                   ? "a smaller batch with gradients summed over several, "
                                     "torch.utils.checkpoint around the parts of the "
@@ -106,6 +109,20 @@ void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out)
                   "half of it would take up to {} less. What helps: {}.",
                   human_percent(100 * static_cast<double>(of_batch) / peak),
                   human_bytes(static_cast<double>(of_batch) / 2), instead));
+}
+
+// What was there before all recorded steps: its maker is not known.
+void tell_untouched(const MemoryAnswer& answer, std::vector<std::string>& out) {
+  std::uint64_t unknown = 0;
+  for (const Group& group : answer.alive_at_peak)
+    if (group.role == Role::untouched && group.op.empty() && group.storages == 0) unknown += group.bytes;
+  const auto peak = static_cast<double>(answer.step->peak_bytes);
+  if (static_cast<double>(unknown) < kLeastOfPeak * peak || !answer.step->live_known) return;
+  out.push_back(fmt::format(
+      "{} of the peak, {}, were made before the first recorded step, and no operator of this step uses "
+      "them: as a data set in memory, a second model, or what the program keeps. Who made them is not "
+      "known.",
+      human_percent(100 * static_cast<double>(unknown) / peak), human_bytes(static_cast<double>(unknown))));
 }
 
 // Faults are explained by the blocks if there are about as many as these have pages.
@@ -145,6 +162,7 @@ std::vector<std::string> memory_findings(const std::vector<RecordedStep>& steps,
   tell_rise(answer.growth, out);
   tell_end(*answer.step, last, out);
   tell_activations(answer, out);
+  tell_untouched(answer, out);
   tell_faults(answer.faults, out);
   return out;
 }
