@@ -59,7 +59,7 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 115 ---- */                                                                 \
+  /* ---- points; next: 117 ---- */                                                                 \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -185,6 +185,16 @@ enum class Shape : std::uint8_t {
                                                        operand, where it is not in that of its operator; each \
                                                        operator nested in a torch_op, inside of its ticks; the \
                                                        last one counts */                           \
+  ROW(graph_break,  115, definition, "region:u function:s file:s line:u reason:s")  /* where torch.compile ended a graph and went on \
+                                                       in Python, as it says; region: 1 + the number of the \
+                                                       region or step that met it first, 0: none that was \
+                                                       recorded or timed; line: 0 not known */         \
+  ROW(compilation,  116, definition, "region:u function:s file:s line:u took:u:ns guards:u checking:u:ns operators:u why:s failed:s")  /* \
+                                                       torch.compile compiled this function, as it says; region: \
+                                                       as in graph_break; guards: what a call of it checks, and \
+                                                       how long that once took; 2^64 - 1: not known; why: it was \
+                                                       compiled again, empty: for the first time; failed: why it \
+                                                       was not, empty: it was */                       \
   ROW(tensor_form,  102, definition, "id:u dtype:u sizes:s")  /* dtype: PyTorch's c10::ScalarType; sizes: "64x3x224x224" */ \
   ROW(no_steps,     103, definition, "reason:s")    /* why operators' storages are not known in this process */ \
   ROW(process,       64, definition, "pid:u parent:u python:s program:s arguments:s directory:s host:s cores:u pair_cost_ps:u:ps torch:s") \

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "operators/activations.hpp"
+#include "operators/compilations.hpp"
 #include "operators/places.hpp"
 #include "operators/region_name.hpp"
 #include "operators/step_lane.hpp"
@@ -33,6 +34,8 @@ class Region {
  public:
   explicit Region(const Call& call) {
     const std::uint64_t number = regions.turns.next();
+    number_ = number;
+    tell_compilations(0);
     regions.inside = true;
     regions.generation = generation_ = process.generation;
     const bool records = regions.turns.records(regions.which);
@@ -46,16 +49,19 @@ class Region {
   ~Region() {
     if (generation_ != process.generation) return;  // a child of it
     regions.inside = false;
-    if (!opened_) return;
-    record_return(call_);
-    regions.turns.spent(end_recorded_region());
-    stop_observing_operators();
+    if (opened_) {
+      record_return(call_);
+      regions.turns.spent(end_recorded_region());
+      stop_observing_operators();
+    }
+    tell_compilations(number_ + 1);
   }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
 
  private:
   std::uint32_t generation_ = 0;
+  std::uint64_t number_ = 0;
   bool opened_ = false;
   RecordedCall call_;
 };

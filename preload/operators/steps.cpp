@@ -1,6 +1,7 @@
 #include "operators/steps.hpp"
 
 #include "operators/activations.hpp"
+#include "operators/compilations.hpp"
 #include "operators/offload.hpp"
 #include "python/shown_frames.hpp"
 #include "record/recorder.hpp"
@@ -46,6 +47,7 @@ bool may_record() {
 void turn(py::ThreadState* state) {
   if (step_lane.recording) steps.turns.spent(end_recorded_step());
   const std::uint64_t number = steps.turns.next();
+  if (steps.control_flow) tell_compilations(number);  // the step before this one has ended
   if (!steps.turns.records(steps.which)) return stop_observing_operators();
   if (current_thread() == nullptr) return;
   show_frames(state);

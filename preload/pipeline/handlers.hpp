@@ -55,6 +55,7 @@ py::Object* run_thread(Call& call);
 // roles_training.cpp
 py::Object* optimizer_step(Call& call);
 py::Object* backward_pass(Call& call);
+py::Object* compile_function(Call& call);
 
 // roles_distributed.cpp
 py::Object* init_process_group(Call& call);

@@ -63,6 +63,7 @@ constexpr Role kRoles[] = {
     {"torch/autograd/__init__.py",        "backward",         backward_pass,    {}},
     {"torch/autograd/__init__.py",        "grad",             backward_pass,    {}},
     {"torch/optim/optimizer.py",          "wrapper",          optimizer_step,   {"args"}},
+    {"torch/_dynamo/convert_frame.py",    "_compile",         compile_function, {}},
     {"torch/distributed/distributed_c10d.py", "init_process_group", init_process_group, {"rank", "world_size"}},
     // clang-format on
 };

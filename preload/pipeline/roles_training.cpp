@@ -1,4 +1,5 @@
 // What training does with its batches.
+#include "operators/compilations.hpp"
 #include "operators/steps.hpp"
 #include "pipeline/handlers.hpp"
 #include "pipeline/other_loaders.hpp"
@@ -20,6 +21,12 @@ py::Object* optimizer_step(Call& call) {
 // torch.autograd.backward and grad.
 py::Object* backward_pass(Call& call) {
   const BackwardPass pass;
+  return call.run();
+}
+
+// torch.compile makes code of a function.
+py::Object* compile_function(Call& call) {
+  const CompilingScope compiling;
   return call.run();
 }
 

@@ -60,6 +60,8 @@ using Ssize = std::ptrdiff_t;
   F(int, PyBytes_AsStringAndSize, nullptr, (Object*, char**, Ssize*))                              \
   F(long long, PyLong_AsLongLong, nullptr, (Object*))                                              \
   F(Object*, PyLong_FromLong, nullptr, (long))                                                     \
+  F(double, PyFloat_AsDouble, nullptr, (Object*))                                                  \
+  F(Object*, PySequence_GetItem, nullptr, (Object*, Ssize))                                        \
   F(Object*, PyBool_FromLong, nullptr, (long))                                                     \
   F(int, PyObject_IsTrue, nullptr, (Object*))                                                      \
   F(Ssize, PyTuple_Size, nullptr, (Object*))                                                       \

@@ -55,6 +55,8 @@ Group usual(const Group& all) {
   std::copy_if(all.begin(), all.end(), std::back_inserter(whole),
                [](const Region* r) { return r->is_whole(); });
   if (whole.empty()) return all;
+  if (!std::all_of(whole.begin(), whole.end(), [](const Region* r) { return has_compiled(*r); }))
+    std::erase_if(whole, [](const Region* r) { return has_compiled(*r); });
   if (whole.size() >= kWarm) std::erase_if(whole, [](const Region* region) { return region->number == 0; });
   if (whole.size() < kMiddle) return whole;
   std::stable_sort(whole.begin(), whole.end(),
@@ -83,6 +85,7 @@ void add_region(RegionAnswer& answer, const Region& region, const Codes& codes, 
   add_constructs(region, codes, flow, times, constructs);
   const double share = 1.0 / static_cast<double>(answer.used);
   answer.parts.add(times.all, share);
+  add_compiled(answer.compilation, region, times, share);
   const auto control = std::count(flow.control().begin(), flow.control().end(), true);
   const auto native = static_cast<double>(region.operators.size()) - static_cast<double>(control);
   answer.operators += share * static_cast<double>(region.operators.size());
@@ -161,6 +164,7 @@ RegionAnswer answer_of(Group group) {
       std::count_if(group.begin(), group.end(), [](const Region* region) { return !region->is_whole(); }));
   answer.timed = timed.size();
   if (!timed.empty()) answer.timed_ns = median(std::move(timed));
+  answer.compilation = compiled_of(group);
   const Group used = usual(group);
   answer.used = used.size();
   answer.cost_known =
@@ -170,6 +174,7 @@ RegionAnswer answer_of(Group group) {
   Constructs constructs;
   const double factor = recording_factor(answer, used);
   for (const Region* region : used) add_region(answer, *region, codes, factor, constructs);
+  settle(answer.compilation, answer.used);
   answer.outside.add(constructs.outside, 1.0 / static_cast<double>(answer.used));
   for (const auto& [key, sums] : constructs.all)
     if (ConstructAnswer construct = told(*first.process, codes, key, sums); is_seen(construct))

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/controlflow/compiled.hpp"
 #include "answers/controlflow/constructs.hpp"
 #include "answers/memory/source.hpp"
 
@@ -53,6 +54,7 @@ struct RegionAnswer {
   bool calls_seen = true, lower_bound = false, cost_known = true;
   bool codes_known = true;                  // bytecode of Python functions
   bool compiled = false;                    // it runs code that torch.compile made, whose inside is not seen
+  CompiledAnswer compilation;               // what torch.compile says of itself
   std::vector<ConstructAnswer> constructs;  // what costs most control flow first, by kind
 
   // So much of a call is no computing that what is control flow of it is not known: it lies between …

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "answers/controlflow/compiled_views.hpp"
 #include "answers/controlflow/views.hpp"
 #include "text/escape.hpp"
 #include "text/units.hpp"
@@ -95,6 +96,8 @@ std::vector<std::string> control_flow_findings(const RegionAnswer& answer) {
   const auto add = [&](std::string text) {
     if (!text.empty()) findings.push_back(std::move(text));
   };
+  for (std::string& text : compiled_findings(answer.compilation, answer.parts)) add(std::move(text));
+  const bool is_compiled = answer.compilation.any();
   for (const ConstructAnswer& construct : answer.constructs) {
     if (construct.kind == ConstructKind::branch) {
       add(test_text(answer, construct));
@@ -105,6 +108,7 @@ std::vector<std::string> control_flow_findings(const RegionAnswer& answer) {
     }
   }
   const double outside = answer.outside.python + answer.outside.control;
+  if (is_compiled) return findings;  // what is left outside of constructs is PyTorch's way into its graphs
   if (findings.empty() || outside > (answer.parts.python + answer.parts.control) / 2)
     add(
         fmt::format("{} of the call's time is Python outside of all loops and recursions: calls of modules "

@@ -1,3 +1,4 @@
+#include "answers/controlflow/compiled_views.hpp"
 #include "answers/controlflow/views.hpp"
 
 namespace lotus::analyzer::controlflow {
@@ -61,6 +62,7 @@ Json region_json(const RegionAnswer& answer) {
   json["tracing_known"] = answer.cost_known;
   json["bytecode_known"] = answer.codes_known;
   json["compiled"] = answer.compiled;
+  json["compilation"] = compilation_json(answer.compilation, answer.parts);
   json["findings"] = control_flow_findings(answer);
   return json;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "answers/controlflow/compiled_views.hpp"
 #include "answers/controlflow/views.hpp"
 #include "text/escape.hpp"
 #include "text/table.hpp"
@@ -21,8 +22,9 @@ class Text {
     const auto findings = control_flow_findings(answer);
     for (std::size_t i = 0; i < findings.size() && i < kFindings; ++i) paragraph(findings[i]);
     about(answer);
-    for (const Table& table :
-         {parts(answer), loops(answer), branches(answer), recursions(answer), ladder(answer)})
+    for (const Table& table : {parts(answer), graph_break_table(answer.compilation, rows_),
+                               compiled_function_table(answer.compilation, rows_), loops(answer),
+                               branches(answer), recursions(answer), ladder(answer)})
       if (!table.empty()) out_ += "\n" + table.text(terminal_);
     paragraph(marks(answer), Style::dim);
   }
@@ -94,7 +96,9 @@ class Text {
       paragraph(
           "The bytecode of some functions is not known (CPython 3.9 to 3.14 is): their loops and branches "
           "are missing.");
-    if (answer.compiled)
+    if (answer.compilation.any())
+      paragraph(compiled_summary(answer.compilation, answer.parts));
+    else if (answer.compiled)
       paragraph(
           "Not seen: what torch.compile compiled. Its graphs count as operators and Python as far as they "
           "call any.");

@@ -55,6 +55,13 @@ constexpr Row kRows[] = {
     {"standing", "file", Redaction::path},
     {"python_code", "name", Redaction::keep},
     {"python_code", "file", Redaction::path},
+    {"graph_break", "function", Redaction::keep},
+    {"graph_break", "file", Redaction::path},
+    {"graph_break", "reason", Redaction::text},  // quotes the program's values
+    {"compilation", "function", Redaction::keep},
+    {"compilation", "file", Redaction::path},
+    {"compilation", "why", Redaction::text},
+    {"compilation", "failed", Redaction::text},
     {"code_table", "bytecode", Redaction::keep},
     {"code_table", "lines", Redaction::keep},
     {"code_table", "names", Redaction::keep},

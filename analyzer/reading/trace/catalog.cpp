@@ -13,6 +13,10 @@
 namespace lotus::analyzer {
 namespace {
 
+std::optional<std::uint64_t> if_known(std::uint64_t value) {
+  return value == ~std::uint64_t{0} ? std::nullopt : std::optional(value);
+}
+
 std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a < b ? b - a : a - b; }
 
 OpRole role_of(std::uint64_t code) {
@@ -248,6 +252,24 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
           field<Kind::lane_cost, "operator_ps">(record), field<Kind::lane_cost, "inside_operator_ps">(record),
           field<Kind::lane_cost, "nested_ps">(record), field<Kind::lane_cost, "call_ps">(record),
           field<Kind::lane_cost, "tensor_ps">(record)};
+      return;
+    case Kind::graph_break:
+      target.graph_breaks.push_back({field<Kind::graph_break, "region">(record),
+                                     std::string(field<Kind::graph_break, "function">(record)),
+                                     std::string(field<Kind::graph_break, "file">(record)),
+                                     field<Kind::graph_break, "line">(record),
+                                     std::string(field<Kind::graph_break, "reason">(record))});
+      return;
+    case Kind::compilation:
+      target.compilations.push_back({field<Kind::compilation, "region">(record),
+                                     std::string(field<Kind::compilation, "function">(record)),
+                                     std::string(field<Kind::compilation, "file">(record)),
+                                     field<Kind::compilation, "line">(record),
+                                     if_known(field<Kind::compilation, "took">(record)),
+                                     if_known(field<Kind::compilation, "guards">(record)),
+                                     if_known(field<Kind::compilation, "checking">(record)),
+                                     std::string(field<Kind::compilation, "why">(record)),
+                                     std::string(field<Kind::compilation, "failed">(record))});
       return;
     case Kind::tensor_form:
       target.tensor_forms[field<Kind::tensor_form, "id">(record)] = {

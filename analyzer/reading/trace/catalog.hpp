@@ -151,6 +151,23 @@ struct LaneCost {
   std::uint64_t tensor_ps = 0;    // an operand
 };
 
+// What torch.compile said of itself. `region`: 1 + the number of the region or step in which it was; 0: of
+// none.
+struct GraphBreak {
+  std::uint64_t region = 0;
+  std::string function, file;
+  std::uint64_t line = 0;  // 0: not known
+  std::string reason;
+};
+struct Compilation {
+  std::uint64_t region = 0;
+  std::string function, file;
+  std::uint64_t line = 0;
+  std::optional<std::uint64_t> took_ns, guards, checking_ns;  // that are known
+  std::string why;     // it was compiled again; empty: for the first time
+  std::string failed;  // why it was not; empty: it was
+};
+
 struct TensorForm {
   std::uint64_t dtype = 0;  // c10::ScalarType
   std::string sizes;        // "64x3x224x224"
@@ -218,6 +235,8 @@ struct Process {
   std::map<std::uint64_t, CallPlace> places;         // by id
   std::map<std::uint64_t, CodeTable> code_tables;    // by id of the code
   std::optional<LaneCost> lane_cost;
+  std::vector<GraphBreak> graph_breaks;
+  std::vector<Compilation> compilations;
   std::map<std::uint64_t, TensorForm> tensor_forms;  // by id
   std::string
       no_steps;  // why the storages of its operators are not known; empty: they are, or none was asked for

@@ -55,6 +55,22 @@ function constructTable(rows) {
   ]);
 }
 
+function compiledTables({graph_breaks, functions}) {
+  const known = seconds => seconds == null ? 'not known' : timeText(1e3 * seconds);
+  return [
+    ...(graph_breaks.length ? [tableOf(graph_breaks.slice(0, 40), [
+      ['Graph break', 'name', c => [sourceText(c), el('small', c.reason)]], ['Met', '', c => countText(c.times)],
+      ['A call', '', c => c.calls == null ? 'not known' : countOf(c.calls)], ['Python', '', c => known(c.python_s)],
+      ['Operators', '', c => known(c.operators_s)]
+    ])] : []),
+    ...(functions.length ? [tableOf(functions.slice(0, 40), [
+      ['Compiled', 'name', c => [c.function, el('small', [sourceText(c), ...c.reasons].join('; '))]],
+      ['Times', '', c => countText(c.compiled)], ['Again', '', c => countText(c.again)], ['Failed', '', c => countText(c.failed)],
+      ['Took', '', c => known(c.compile_s)], ['Guards', '', c => c.guards == null ? 'not known' : countText(c.guards)]
+    ])] : [])
+  ];
+}
+
 function controlFlowCards(told, index) {
   const region = told.regions[index], constructs = told.constructs.filter(c => c.region === index);
   const gain = region.nothing_to_gain ?
@@ -74,6 +90,10 @@ function controlFlowCards(told, index) {
         '.wide', region.name, 'Host side only. What recording took is left out.', head,
         ...region.findings.map(text => el('p', text)), legend(PARTS_OF_TIME.map(([, name, fill]) => [fill, name])),
         chart((box, width) => partsChart(box, width, bars))),
+    ...(region.compilation ?
+            [card('.wide.long', 'What torch.compile made of it', 'From the graph before a break to the one behind it, in a usual call.',
+                  ...compiledTables(region.compilation))] :
+            []),
     ...(constructs.length ?
             [card('.wide.long', 'Loops, branches and recursions', 'What costs most control flow comes first.',
                   constructTable(constructs.slice(0, 40)))] :

@@ -1,0 +1,169 @@
+#include "answers/controlflow/compiled_views.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "text/escape.hpp"
+#include "text/units.hpp"
+
+namespace lotus::analyzer::controlflow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kNsOfSecond = 1e9;
+constexpr double kWorthTelling = 0.02;  // of a call's time: what is less is no finding
+
+std::string where(const memory::SourceLine& source) { return escaped(memory::source_text(source)); }
+
+std::string count_text(double count) {
+  return count == static_cast<double>(static_cast<std::uint64_t>(count))
+             ? human_count(static_cast<std::uint64_t>(count))
+             : fmt::format("{:.1f}", count);
+}
+
+std::string break_text(const GraphBreakAnswer& broken, double of_call) {
+  return fmt::format(
+      "The graph breaks at {} ({}): from the graph before it to the one behind it {} of Python and {} of "
+      "operators a call, {} of the call's time. Take it out of what is compiled, and the two graphs are one.",
+      where(broken.source), escaped(broken.reason), human_time(broken.python_ns),
+      human_time(broken.operators_ns),
+      human_percent(100 * (broken.python_ns + broken.operators_ns) / of_call));
+}
+
+std::string again_text(const CompiledFunction& function) {
+  const bool by_size =
+      std::any_of(function.reasons.begin(), function.reasons.end(),
+                  [](const std::string& why) { return why.find("size mismatch") != std::string::npos; });
+  std::string text = fmt::format("{} at {} was compiled {} more times", escaped(function.source.function),
+                                 where(function.source), function.again);
+  if (!function.reasons.empty()) text += fmt::format(" ({})", escaped(function.reasons.front()));
+  if (function.took_ns) text += fmt::format("; compiling it took {} in all", human_time(*function.took_ns));
+  text += ".";
+  if (by_size)
+    text += " Where sizes differ from call to call, torch.compile(dynamic=True) makes one code for all.";
+  return text;
+}
+
+template <class Number>
+Json or_null(const std::optional<Number>& value, double unit = 1) {
+  return value ? Json(static_cast<double>(*value) / unit) : Json(nullptr);
+}
+
+Json break_json(const GraphBreakAnswer& broken) {
+  const auto told = [&](double ns) { return broken.known ? Json(ns / kNsOfSecond) : Json(nullptr); };
+  return {{"file", broken.source.file},
+          {"line", broken.source.line},
+          {"function", broken.source.function},
+          {"reason", broken.reason},
+          {"times", broken.times},
+          {"calls", broken.known ? Json(broken.calls) : Json(nullptr)},
+          {"python_s", told(broken.python_ns)},
+          {"operators_s", told(broken.operators_ns)}};
+}
+
+Json function_json(const CompiledFunction& function) {
+  return {{"file", function.source.file},
+          {"line", function.source.line},
+          {"function", function.source.function},
+          {"compiled", function.compiled},
+          {"again", function.again},
+          {"failed", function.failed},
+          {"reasons", function.reasons},
+          {"compile_s", or_null(function.took_ns, kNsOfSecond)},
+          {"guards", function.guards ? Json(*function.guards) : Json(nullptr)},
+          {"check_cold_s", or_null(function.check_ns, kNsOfSecond)},
+          {"calls", function.calls}};
+}
+
+}  // namespace
+
+std::vector<std::string> compiled_findings(const CompiledAnswer& answer, const Parts& of_call) {
+  std::vector<std::string> findings;
+  if (!answer.breaks.empty()) {
+    const GraphBreakAnswer& first = answer.breaks.front();
+    if (first.known && first.python_ns + first.operators_ns >= kWorthTelling * of_call.untraced())
+      findings.push_back(break_text(first, of_call.untraced()));
+  }
+  const auto often = std::max_element(
+      answer.functions.begin(), answer.functions.end(),
+      [](const CompiledFunction& a, const CompiledFunction& b) { return a.again < b.again; });
+  if (often != answer.functions.end() && often->again > 0) findings.push_back(again_text(*often));
+  return findings;
+}
+
+std::string compiled_summary(const CompiledAnswer& answer, const Parts& of_call) {
+  std::string text =
+      fmt::format("torch.compile compiled {} functions in {} of calls and {} outside of them.",
+                  answer.functions.size(), human_time(answer.inside_ns), human_time(answer.outside_ns));
+  if (answer.compiling_calls > 0)
+    text += fmt::format(" {} recorded calls in which it did so are none of the usual ones.",
+                        answer.compiling_calls);
+  const auto guards = answer.guards_at_most_ns(of_call.python);
+  if (!guards)
+    text += " What guards take is not known: this PyTorch does not measure it, newer ones do.";
+  else if (*guards >= of_call.python)
+    text +=
+        " What guards take of a call's Python is not known: PyTorch measured them with empty caches, which "
+        "makes "
+        "more than there is.";
+  else
+    text +=
+        fmt::format(" Guards take at most {} of a call's Python, by what PyTorch measured with empty caches.",
+                    human_time(*guards));
+  return text + " What graphs call is seen, as operators and Python; what Inductor fused counts as Python.";
+}
+
+Table graph_break_table(const CompiledAnswer& answer, std::size_t rows) {
+  Table table({{.title = "graph breaks", .right = false},
+               {.title = "reason", .right = false, .flexible = true, .narrowest = 16},
+               {.title = "met", .importance = 2},
+               {.title = "a call"},
+               {.title = "Python"},
+               {.title = "operators", .importance = 1}});
+  for (std::size_t i = 0; i < answer.breaks.size() && i < rows; ++i) {
+    const GraphBreakAnswer& broken = answer.breaks[i];
+    const auto told = [&](double ns) { return broken.known ? human_time(ns) : std::string("not known"); };
+    table.add({where(broken.source), escaped(broken.reason), human_count(broken.times),
+               broken.known ? count_text(broken.calls) : "not known", told(broken.python_ns),
+               told(broken.operators_ns)});
+  }
+  return table;
+}
+
+Table compiled_function_table(const CompiledAnswer& answer, std::size_t rows) {
+  Table table({{.title = "compiled", .right = false},
+               {.title = "function", .right = false, .flexible = true, .narrowest = 12},
+               {.title = "times"},
+               {.title = "again"},
+               {.title = "failed", .importance = 3},
+               {.title = "took"},
+               {.title = "guards", .importance = 1},
+               {.title = "check, cold", .importance = 2}});
+  for (std::size_t i = 0; i < answer.functions.size() && i < rows; ++i) {
+    const CompiledFunction& function = answer.functions[i];
+    table.add({where(function.source), escaped(function.source.function), human_count(function.compiled),
+               human_count(function.again), human_count(function.failed),
+               function.took_ns ? human_time(*function.took_ns) : "not known",
+               function.guards ? human_count(*function.guards) : "not known",
+               function.check_ns ? human_time(*function.check_ns) : "not known"});
+  }
+  return table;
+}
+
+Json compilation_json(const CompiledAnswer& answer, const Parts& of_call) {
+  if (!answer.any()) return nullptr;
+  Json json = {{"graph_breaks", Json::array()},
+               {"functions", Json::array()},
+               {"compiling_calls", answer.compiling_calls},
+               {"compile_s", answer.inside_ns / kNsOfSecond},
+               {"compile_outside_s", answer.outside_ns / kNsOfSecond},
+               {"guards_at_most_s", or_null(answer.guards_at_most_ns(of_call.python), kNsOfSecond)}};
+  for (const GraphBreakAnswer& broken : answer.breaks) json["graph_breaks"].push_back(break_json(broken));
+  for (const CompiledFunction& function : answer.functions)
+    json["functions"].push_back(function_json(function));
+  return json;
+}
+
+}  // namespace lotus::analyzer::controlflow
