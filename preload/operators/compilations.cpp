@@ -15,12 +15,12 @@ constexpr py::Ssize kMostKept = 1 << 16;  // of either list; PyTorch keeps 64 co
 
 // Where PyTorch keeps it, from 2.1 on. What a version lacks is not known.
 constexpr const char* kModule = "torch._dynamo.utils";
-#define LOTUS_COMPILER_NAMES(N)                                                                             \
-  N(graph_break_reasons)                                                                                    \
-  N(reason)                                                                                                 \
-  N(user_stack) N(filename) N(lineno) N(name) N(_compilation_metrics) N(co_name) N(co_filename)             \
-      N(co_firstlineno) N(entire_frame_compile_time_s) N(guard_count) N(guard_latency_us) N(graph_op_count) \
-          N(recompile_reason) N(cache_size) N(fail_type) N(fail_reason)
+// clang-format off
+#define LOTUS_COMPILER_NAMES(N) \
+  N(graph_break_reasons) N(reason) N(user_stack) N(filename) N(lineno) N(name) N(_compilation_metrics) N(co_name) \
+  N(co_filename) N(co_firstlineno) N(entire_frame_compile_time_s) N(guard_count) N(guard_latency_us) \
+  N(graph_op_count) N(recompile_reason) N(cache_size) N(fail_type) N(fail_reason)
+// clang-format on
 
 struct CompilerNames {
 #define LOTUS_COMPILER_NAME(name) py::Object* name;
