@@ -109,8 +109,9 @@ RecordedSteps read_steps() {
   const char* value = value_of("LOTUS_STEPS");
   if (value == nullptr || std::strcmp(value, "auto") == 0) return RecordedSteps::automatic;
   if (std::strcmp(value, "all") == 0) return RecordedSteps::all;
+  if (std::strcmp(value, "most") == 0) return RecordedSteps::most;
   if (std::strcmp(value, "0") == 0) return RecordedSteps::none;
-  complain_of("LOTUS_STEPS", value, "0, auto or all");
+  complain_of("LOTUS_STEPS", value, "0, auto, most or all");
   return RecordedSteps::automatic;
 }
 

@@ -38,7 +38,7 @@ class Region {
     tell_compilations(0);
     regions.inside = true;
     regions.generation = generation_ = process.generation;
-    const bool records = regions.turns.records_region(regions.which);
+    const bool records = regions.turns.records(regions.which);
     if ((!records && !regions.turns.times()) || current_thread() == nullptr) return;
     show_frames(call.state);
     const std::uint32_t place = current_place();

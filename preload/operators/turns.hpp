@@ -7,15 +7,21 @@
 
 namespace lotus {
 
-// None; a few at the beginning, then so few that it costs less than 0.3 % of the time; all.
-enum class RecordedSteps : std::uint8_t { none, automatic, all };
+// None; a few at the beginning, then so few that it costs less than 0.3 % of the time; all but a fourth of those from
+// the ninth on, which is only timed: beside their neighbours they tell what recording takes on this machine, in this
+// program; all.
+enum class RecordedSteps : std::uint8_t { none, automatic, most, all };
 
 class Turns {
  public:
   // Whether the next one is recorded.
   bool records(RecordedSteps which) {
     const std::uint64_t number = next_++;
-    if (which != RecordedSteps::automatic) return which == RecordedSteps::all;
+    if (which == RecordedSteps::most && number >= kAlone && number % kTimedOf == 0) {
+      timed_ = 1;
+      return false;
+    }
+    if (which != RecordedSteps::automatic) return which != RecordedSteps::none;
     const std::uint64_t now = ticks_now();
     if (number == 0) begin_ = now;
     if (left_ == 0 && number > kFirst && (now - begin_) / kMostOfTime > cost_) left_ = kLater;
@@ -23,17 +29,6 @@ class Turns {
     ++burst_;
     if (--left_ == 0) timed_ = burst_, burst_ = 0;
     return true;
-  }
-  // The same of calls of a region. Where all are recorded, a fourth of them from the ninth on is only timed:
-  // beside their neighbours they tell what recording takes on this machine, in this program.
-  bool records_region(RecordedSteps which) {
-    const bool all = which == RecordedSteps::all;
-    if (all && next_ >= kAlone && next_ % kTimedOf == 0) {
-      ++next_;
-      timed_ = 1;
-      return false;
-    }
-    return records(which);
   }
   // Of one that is not: whether it follows those that were, and tells what they take without.
   bool times() {
