@@ -141,9 +141,9 @@ void tell_all(std::uint64_t region, py::Object* kept) {
 }  // namespace
 
 void tell_compilations(std::uint64_t region) {
-  if (py::api.PyErr_Occurred() != nullptr || current_thread() == nullptr) return;
+  if (py::api.PyErr_Occurred() != nullptr) return;
   py::Object* const module = loaded_module(kModule);
-  if (module != nullptr && make_names()) {
+  if (module != nullptr && current_thread() != nullptr && make_names()) {
     const Owned breaks(plain_attribute(module, known.graph_break_reasons));
     if (breaks) tell_breaks(region, breaks.get());
     const Owned kept(plain_attribute(module, known._compilation_metrics));

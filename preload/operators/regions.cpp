@@ -35,7 +35,7 @@ class Region {
   explicit Region(const Call& call) {
     const std::uint64_t number = regions.turns.next();
     number_ = number;
-    tell_compilations(0);
+    if (regions.which != RecordedSteps::none) tell_compilations(0);
     regions.inside = true;
     regions.generation = generation_ = process.generation;
     const bool records = regions.turns.records(regions.which);
@@ -54,7 +54,7 @@ class Region {
       regions.turns.spent(end_recorded_region());
       stop_observing_operators();
     }
-    tell_compilations(number_ + 1);
+    if (regions.which != RecordedSteps::none) tell_compilations(number_ + 1);
   }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;

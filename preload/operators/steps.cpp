@@ -47,7 +47,8 @@ bool may_record() {
 void turn(py::ThreadState* state) {
   if (step_lane.recording) steps.turns.spent(end_recorded_step());
   const std::uint64_t number = steps.turns.next();
-  if (steps.control_flow) tell_compilations(number);  // the step before this one has ended
+  if (steps.control_flow && steps.which != RecordedSteps::none)
+    tell_compilations(number);  // the step before this one has ended
   if (!steps.turns.records(steps.which)) return stop_observing_operators();
   if (current_thread() == nullptr) return;
   show_frames(state);

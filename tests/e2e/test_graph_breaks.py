@@ -54,8 +54,8 @@ def test_what_a_break_costs_is_told(cannot_compile, tracer):
     breaks = region["compilation"]["graph_breaks"]
     assert len(breaks) == 2
     for row in breaks:
-        assert row["calls"] == 1 and 0 < row["python_s"] < region["python_s"] and row["operators_s"] == 0
-    assert sum(row["python_s"] for row in breaks) < region["python_s"]
+        assert row["calls"] == 1 and 0 <= row["python_s"] <= region["python_s"] and row["operators_s"] == 0
+    assert sum(row["python_s"] for row in breaks) <= region["python_s"]
 
 
 @pytest.mark.parametrize("steps", ["all", "auto"])
@@ -72,7 +72,7 @@ def test_what_a_stand_in_says(steps, tracer):
     told = region["compilation"]
     row, = told["graph_breaks"]
     assert (row["line"], row["times"], row["calls"], row["reason"]) == (9, 1, 1, "a break")
-    assert 0 < row["python_s"] <= region["python_s"]
+    assert 0 <= row["python_s"] <= region["python_s"]  # 0: recording took as long
     assert {function["line"]: (function["compiled"], function["again"], function["calls"], function["guards"])
             for function in told["functions"]} == {7: (2, 1, 1, 7), 10: (2, 1, 1, 7)}
     assert (told["compiling_calls"], told["compile_s"], told["compile_outside_s"]) == (2, 1, 0)
