@@ -118,7 +118,8 @@ def batches():
         for at in range(STEPS):
             yield images[at * BATCH:(at + 1) * BATCH].clone(), labels[at * BATCH:(at + 1) * BATCH]
     else:
-        yield from DataLoader(TensorDataset(images, labels), batch_size=BATCH, num_workers=2 if PLANTED == "workers" else 0)
+        yield from DataLoader(TensorDataset(images, labels), batch_size=BATCH,
+                              **({"num_workers": 2, "multiprocessing_context": "fork"} if PLANTED == "workers" else {}))
 
 
 kept, total, alive = [], 0, []

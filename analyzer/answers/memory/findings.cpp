@@ -12,7 +12,8 @@ namespace lotus::analyzer::memory {
 namespace {
 
 // Less in a step may be anything.
-constexpr double kLeastGrowth = 1024;  // bytes
+constexpr double kLeastGrowth = 1024;               // bytes
+constexpr std::uint64_t kLeastUntouched = 1 << 20;  // bytes
 constexpr double kMostlyActivations = 0.5, kLeastOfPeak = 0.25, kMostlyFaults = 0.1;
 
 std::string where_text(const Group& group) {
@@ -90,11 +91,19 @@ std::uint64_t in_role(const MemoryAnswer& answer, Role role) {
   return found == answer.by_role.end() ? 0 : found->second;
 }
 
+// Before all recorded steps, and not used in this one.
+std::uint64_t made_before(const MemoryAnswer& answer) {
+  std::uint64_t bytes = 0;
+  for (const Group& group : answer.alive_at_peak)
+    if (group.role == Role::untouched && group.storages == 0) bytes += group.bytes;
+  return bytes;
+}
+
 void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out) {
   const std::uint64_t of_batch = in_role(answer, Role::activation) + in_role(answer, Role::backward) +
                                  in_role(answer, Role::batch) + answer.workspace_at_peak;
   const auto peak = static_cast<double>(answer.step->peak_bytes);
-  const double in_step = peak - static_cast<double>(in_role(answer, Role::untouched));
+  const double in_step = peak - static_cast<double>(made_before(answer));
   if (peak <= 0 || static_cast<double>(of_batch) < kMostlyActivations * in_step ||
       static_cast<double>(of_batch) < kLeastOfPeak * peak)
     return;
@@ -111,13 +120,12 @@ void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out)
                   human_bytes(static_cast<double>(of_batch) / 2), instead));
 }
 
-// What was there before all recorded steps: its maker is not known.
 void tell_untouched(const MemoryAnswer& answer, std::vector<std::string>& out) {
-  std::uint64_t unknown = 0;
-  for (const Group& group : answer.alive_at_peak)
-    if (group.role == Role::untouched && group.op.empty() && group.storages == 0) unknown += group.bytes;
+  const std::uint64_t unknown = made_before(answer);
   const auto peak = static_cast<double>(answer.step->peak_bytes);
-  if (static_cast<double>(unknown) < kLeastOfPeak * peak || !answer.step->live_known) return;
+  if (unknown < kLeastUntouched || static_cast<double>(unknown) < kLeastOfPeak * peak ||
+      !answer.step->live_known)
+    return;
   out.push_back(fmt::format(
       "{} of the peak, {}, were made before the first recorded step, and no operator of this step uses "
       "them: as a data set in memory, a second model, or what the program keeps. Who made them is not "

@@ -83,9 +83,11 @@ Executed made(const Steps& steps, const std::string& trace) {
 
 // Why a plan was not followed; empty: none was refused.
 std::string refusal_in(const std::vector<RecordedStep>& steps) {
-  for (const RecordedStep& step : steps)
+  for (const RecordedStep& step : steps) {
+    if (step.process == nullptr) continue;
     for (const auto& tried : step.process->tried)
       if (tried.settings == "memory-plan" && !tried.refused.empty()) return escaped(tried.refused);
+  }
   return "";
 }
 

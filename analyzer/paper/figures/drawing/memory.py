@@ -7,6 +7,7 @@ MIB = 2**20
 
 def step(rows, title):
     figure, plot = style.axes(title, width=8.4, height=4.2)
+    plot.set_title(title, pad=20)  # the names of phases stand below
     used = [row for row in rows if row["kind"] == "in use"]
     (peak,) = (row for row in rows if row["kind"] == "peak")
     floor = next((row for row in rows if row["kind"] == "floor"), None)
