@@ -175,6 +175,8 @@ RegionAnswer answer_of(Group group) {
   Constructs constructs;
   const double factor = recording_factor(answer, used);
   for (const Region* region : used) add_region(answer, *region, codes, factor, constructs);
+  // What of it fell into recording is not known.
+  if (answer.waited_ns) answer.waited_ns = std::min(*answer.waited_ns, answer.parts.untraced());
   settle(answer.compilation, answer.used);
   answer.outside.add(constructs.outside, 1.0 / static_cast<double>(answer.used));
   for (const auto& [key, sums] : constructs.all)
