@@ -7,9 +7,9 @@
 
 namespace lotus {
 
-// None; a few at the beginning, then so few that it costs less than 0.3 % of the time; all but a fourth of those from
-// the ninth on, which is only timed: beside their neighbours they tell what recording takes on this machine, in this
-// program; all.
+// None; a few at the beginning, then so few that it costs less than 0.3 % of the time; all but a fourth of
+// those from the ninth on, which is only timed: beside their neighbours they tell what recording takes on
+// this machine, in this program; all.
 enum class RecordedSteps : std::uint8_t { none, automatic, most, all };
 
 class Turns {
