@@ -137,7 +137,11 @@ def test_functions_of_operations(counted):
     functions = told["functions"]
     faults = sum(op["page-faults"] for op in truth.values())
     assert 0.7 * faults < sum(f["counters"]["page-faults"]["value"] for f in functions) < 1.05 * faults
-    assert sum(f["counters"]["page-faults"]["share_percent"] for f in functions) == pytest.approx(100, abs=3)
+    # Each of some 200 samples carries half a percent; of one that came where no function is known, nobody has the share.
+    shares = [f["counters"]["page-faults"]["share_percent"] for f in functions]
+    assert 90 < sum(shares) < 100.01
+    all_of_it = [100 * f["counters"]["page-faults"]["value"] / share for f, share in zip(functions, shares) if share > 0]
+    assert max(all_of_it) == pytest.approx(min(all_of_it), rel=1e-6)
     clock = functions[0]["counters"]["task-clock"]
     assert clock["per_second"] == pytest.approx(1e9, rel=0.5)
     assert clock["interval"][0] < clock["value"] < clock["interval"][1]
