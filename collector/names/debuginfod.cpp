@@ -4,9 +4,10 @@
 #include "debuginfod.hpp"
 
 #include <dlfcn.h>
-#include <sys/auxv.h>
 
 #include <cstdlib>
+
+#include "names/static_program.hpp"
 
 extern "C" {
 struct Dwfl;
@@ -18,14 +19,11 @@ void __libdwfl_debuginfod_end(debuginfod_client* client);
 
 namespace {
 
-// A program without a loader, as in the wheel, can load no library.
-bool is_static() { return getauxval(AT_BASE) == 0; }
-
 class Client {
  public:
   Client() {
     const char* servers = std::getenv("DEBUGINFOD_URLS");
-    if (servers == nullptr || *servers == '\0' || is_static()) return;
+    if (servers == nullptr || *servers == '\0' || lotus::collector::is_static()) return;
     library_ = dlopen("libdebuginfod.so.1", RTLD_LAZY);
     if (library_ == nullptr) return;
     find_ = reinterpret_cast<Find>(dlsym(library_, "debuginfod_find_debuginfo"));

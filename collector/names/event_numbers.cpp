@@ -3,10 +3,10 @@
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <linux/perf_event.h>
-#include <sys/auxv.h>
 
 #include <cstdio>
 
+#include "names/static_program.hpp"
 #include "text.hpp"
 
 namespace lotus::collector {
@@ -27,7 +27,7 @@ constexpr int kKernel = 1 << 0, kUser = 1 << 3;  // PFM_PLM0, PFM_PLM3: both are
 class Library {
  public:
   Library() {
-    if (getauxval(AT_BASE) == 0) {  // no loader, as in the wheel
+    if (is_static()) {
       problem_ =
           "this lotus-collector is a static program, which can load no libpfm4: use the number, as r01c2";
       return;
