@@ -11,9 +11,12 @@ def test_folded_unless_asked_for(tracer):
     assert outcome.code == 0, outcome.stderr
     checks = ["check_0", "check_1", "check_2"]
     assert set(checks) | {"decode", "dedent"} <= set(trace.ops())  # JSON has all of them
+    # A busy machine may interrupt any of them for longer than 0.1 % of all.
+    whole = sum(op["self_s"] for op in trace.ops().values())
+    small = [name for name in (*checks, "dedent") if trace.ops()[name]["self_s"] < 0.001 * whole]
     table = operations(trace.text)
-    assert "decode" in table and not any(check in table for check in checks)
-    assert "and 4 more below 0.1 %, in report --all" in table
+    assert "decode" in table and small and not any(name in table for name in small)
+    assert f"and {len(small)} more below 0.1 %, in report --all" in table
     everything = operations(trace._ask("report", "--all", read=bytes.decode))
     assert all(check in everything for check in checks) and "more below" not in everything
     assert "textwrap.dedent" in everything

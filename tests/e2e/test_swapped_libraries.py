@@ -38,4 +38,8 @@ def test_samples_belong_to_the_library_that_was_there(outcome_and_map, name):
     burning = {function.name: function for function in op.functions if function.name.startswith("burn_")}
     assert set(burning) == {f"burn_{name}"}
     assert burning[f"burn_{name}"].library == f"lib{name}.so"
-    assert burning[f"burn_{name}"].share > 0.9
+    # The rest is the loader's and Python's: on a busy machine loading takes a while. None may be another library's of ours, or nobody's.
+    assert burning[f"burn_{name}"].share > 0.5
+    ours = {f"lib{other}.so" for other in NAMES}
+    assert not any(function.samples for function in op.functions
+                   if function.library is None or (function.library in ours and function.library != f"lib{name}.so"))
