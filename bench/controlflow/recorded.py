@@ -11,7 +11,7 @@ import published
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/programs/cocktailer"
-CALLS = 96  # of which a fifth is only timed
+ROUNDS, CALLS = 12, 8  # calls of a round; of all a fifth is only timed
 DISPATCH_S = 1e-7  # an operator's call from a compiled program, at most
 PATIENCE_S = 60
 
@@ -32,19 +32,20 @@ def analyzed(path):
 
 
 def recorded(python, workload, size, batch, seed, rate):
-    """(what the program counts of one call, what control-flow says of its calls)."""
-    command = [python, PROGRAMS / f"{workload}.py", "--size", size, "--batch", str(batch), "--seed", str(seed),
-               "--calls", str(CALLS), *(["--rate", str(rate)] if rate is not None else [])]
+    """(what the program counts of one call, what control-flow says of its calls, the twin's times in turns with them)."""
+    arguments = ["--size", size, "--batch", str(batch), "--seed", str(seed), *(["--rate", str(rate)] if rate is not None else [])]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    known = json.loads(subprocess.run([python, PROGRAMS / f"{workload}.py", *arguments, "--calls", "1"], check=True,
+                                      stdout=subprocess.PIPE, env=environment).stdout)
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(place)
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        known = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout)
         (place / "segments").mkdir(mode=0o700)
         trace = place / "run.lotus"
         environment |= {"LD_PRELOAD": str(ROOT / "build/release/lib/liblotus.so"), "LOTUS_REGION": known["region"],
                         "LOTUS_STEPS": "most", "LOTUS_OUTPUT": str(trace), "LOTUS_DIR": str(place / "segments")}
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-        return known["truth"], waited_for(trace)
+        command = [python, ROOT / "bench/controlflow/turns.py", workload, str(ROUNDS), str(CALLS), *arguments]
+        ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+        return known["truth"], waited_for(trace), json.loads(ran.stdout)["trace"]
 
 
 def counts_of(told):
@@ -62,14 +63,17 @@ def counts_wanted(truth):
 
 
 def compared(options, row):
-    """What is said of a row of results.py, with errors."""
-    truth, told = recorded(options.python, row["workload"], options.size, row["batch"], options.seed, row["rate_percent"])
+    """What is said of a row of results.py, with errors. The twin's time is that in turns with the recorded calls, as machines
+    change their speed within minutes, and with it the program's by the O that was measured without Lotus."""
+    truth, told, trace = recorded(options.python, row["workload"], options.size, row["batch"], options.seed, row["rate_percent"])
     region = told["regions"][0]
     predicted = region["native_s"] + DISPATCH_S * (region["operators"] - region["control_operators"])
+    t_trace = statistics.median(trace["seconds"])
     skips = [one["skip"]["break_even_share"] for one in told["constructs"] if one.get("skip")]
     return {"workload": row["workload"], "batch": row["batch"], "rate_percent": row["rate_percent"],
+            "t_trace_ms": 1e3 * t_trace, "t_cf_ms": 1e3 * t_trace / (1 - row["overhead"]),
             "wall_ms": 1e3 * (region["wall_s"] - region["tracing_s"]), "tracing_ms": 1e3 * region["tracing_s"],
-            "predicted_ms": 1e3 * predicted, "prediction_error": 1e3 * predicted / row["t_trace_ms"] - 1,
+            "predicted_ms": 1e3 * predicted, "prediction_error": predicted / t_trace - 1,
             "estimated_overhead": region["overhead"], "overhead_error": region["overhead"] - row["overhead"],
             "counts_equal": counts_of(told) == counts_wanted(truth),
             "break_even_percent": 100 * skips[0] if skips else None}
@@ -91,8 +95,8 @@ def text(found, rows, sweeps):
         pays = ""
         if one["break_even_percent"] is not None:
             pays = f"{one['break_even_percent']:.0f} % (measured {crossing[one['workload'], one['batch']]['break_even_percent']:.0f} %)"
-        lines.append(f"{published.WORKLOADS[one['workload']][0]:11}{one['batch']:>5} {variant:16}{row['t_cf_ms']:>9.3f}{one['wall_ms']:>9.3f}"
-                     f"{row['t_trace_ms']:>11.3f}{one['predicted_ms']:>9.3f}{100 * row['overhead']:>9.1f}%{100 * one['estimated_overhead']:>7.1f}%"
+        lines.append(f"{published.WORKLOADS[one['workload']][0]:11}{one['batch']:>5} {variant:16}{one['t_cf_ms']:>9.3f}{one['wall_ms']:>9.3f}"
+                     f"{one['t_trace_ms']:>11.3f}{one['predicted_ms']:>9.3f}{100 * row['overhead']:>9.1f}%{100 * one['estimated_overhead']:>7.1f}%"
                      f"  {'equal' if one['counts_equal'] else 'DIFFER':7} {pays}")
     errors = [abs(one["prediction_error"]) for one in found]
     off = [abs(one["overhead_error"]) for one in found]

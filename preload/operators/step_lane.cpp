@@ -106,7 +106,7 @@ void record_values(Thread& thread, std::uint64_t now, const BoxedValues& values,
       for (std::uint64_t k = 0; k < list.count; ++k)
         if (lane.layout.is_tensor(list.begin[k])) record_tensor(thread, now, use, list.begin[k]);
     } else if (lane.layout.list == TensorLayout::kUnknown) {
-      lane.search.look_at_value(lane.layout, value);
+      lane.search.look_at_value(lane.layout, value, lane.nesting.hook * 2 * TensorLayout::kMostValues + use);
     }
   }
 }

@@ -10,7 +10,6 @@ namespace {
 constexpr std::int32_t kFunctionBytes = 512;  // of a RecordFunction that are looked at, at most
 constexpr std::int32_t kTensorBytes = 96;     // of a TensorImpl
 constexpr std::int32_t kStorageBytes = 128;   // of a StorageImpl
-constexpr std::uint64_t kMostValues = 64;     // arguments or results of an operator
 constexpr std::uint64_t kMostListed = 1 << 16;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;
 constexpr std::uint64_t kLeastBytes = 64;  // smaller numbers may be anything
@@ -56,14 +55,15 @@ bool read_storage(const TensorLayout& layout, const BoxedValue& tensor, StorageB
 }  // namespace
 
 BoxedValues TensorLayout::outputs_of(const void* function) const {
-  return vector_at(reinterpret_cast<std::uint64_t>(function), outputs, kMostValues);
+  return vector_at(reinterpret_cast<std::uint64_t>(function), outputs, TensorLayout::kMostValues);
 }
 
 BoxedValues TensorLayout::inputs_of(const void* function) const {
   const auto object = reinterpret_cast<std::uint64_t>(function);
-  if (!inputs_counted) return vector_at(object, inputs, kMostValues);
+  if (!inputs_counted) return vector_at(object, inputs, TensorLayout::kMostValues);
   const std::uint64_t count = word_at(object, inputs + 8);
-  return {reinterpret_cast<const BoxedValue*>(word_at(object, inputs)), count <= kMostValues ? count : 0};
+  return {reinterpret_cast<const BoxedValue*>(word_at(object, inputs)),
+          count <= TensorLayout::kMostValues ? count : 0};
 }
 
 BoxedValues TensorLayout::list_of(const BoxedValue& value) const {
@@ -136,7 +136,7 @@ void LayoutSearch::look_at_end(TensorLayout& layout, const void* function) {
   std::uint64_t words[kFunctionBytes / 8];
   if (!read_safely(reinterpret_cast<std::uint64_t>(function), words, sizeof words)) return;
   for (std::int32_t i = 0; i + 2 < kFunctionBytes / 8; ++i) {
-    const std::uint64_t count = values_between(words[i], words[i + 1], kMostValues);
+    const std::uint64_t count = values_between(words[i], words[i + 1], TensorLayout::kMostValues);
     if (count == 0 || words[i + 2] < words[i + 1]) continue;
     BoxedValue values[4];
     const std::uint64_t looked = count < 4 ? count : 4;
@@ -157,8 +157,8 @@ void LayoutSearch::look_at_end(TensorLayout& layout, const void* function) {
 // The pair of words at `slot` leads to arguments of which one has a storage that was made not long ago.
 void LayoutSearch::look_for_inputs(TensorLayout& layout, const std::uint64_t* words, std::int32_t slot) {
   const std::uint64_t begin = words[slot], second = words[slot + 1];
-  const bool counted = second > 0 && second <= kMostValues;
-  const std::uint64_t count = counted ? second : values_between(begin, second, kMostValues);
+  const bool counted = second > 0 && second <= TensorLayout::kMostValues;
+  const std::uint64_t count = counted ? second : values_between(begin, second, TensorLayout::kMostValues);
   if (count == 0 || !may_be_object(begin)) return;
   BoxedValue values[8];
   const std::uint64_t looked = count < 8 ? count : 8;
@@ -184,11 +184,12 @@ void LayoutSearch::look_at_start(TensorLayout& layout, const void* function) {
     if (8 * i != layout.outputs) look_for_inputs(layout, words, i);
 }
 
-void LayoutSearch::look_at_value(TensorLayout& layout, const BoxedValue& value) {
+void LayoutSearch::look_at_value(TensorLayout& layout, const BoxedValue& value, std::uint64_t which) {
   constexpr std::int32_t kListBytes = 64;
-  constexpr std::uint32_t kMostValueLooks = 20'000;
+  constexpr std::uint16_t kFirst = 8, kThen = 256;  // the first ones are looked at, then one of so many
   if (layout.list != TensorLayout::kUnknown || !may_be_object(value.payload)) return;
-  if (++value_looks_ > kMostValueLooks) return;
+  std::uint16_t& looks = value_looks_[which * 0x9e3779b97f4a7c15u >> 56 & (kValues - 1)];
+  if (++looks > kFirst && looks % kThen != 0) return;
   std::uint64_t words[kListBytes / 8];
   if (!read_safely(value.payload, words, sizeof words)) return;
   for (std::int32_t i = 1; i + 2 < kListBytes / 8; ++i) {

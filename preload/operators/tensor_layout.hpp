@@ -31,11 +31,12 @@ struct StorageBlock {
 // Offsets in bytes; -1: not found yet.
 struct TensorLayout {
   static constexpr std::int32_t kUnknown = -1;
-  std::int32_t outputs = kUnknown;                 // in a RecordFunction: a vector
-  std::int32_t inputs = kUnknown;                  // … a pointer and …
-  bool inputs_counted = false;                     // … a count, else a vector
-  std::int32_t storage = kUnknown;                 // in a TensorImpl
-  std::int32_t data = kUnknown, bytes = kUnknown;  // in a StorageImpl
+  static constexpr std::uint64_t kMostValues = 64;  // arguments or results of an operator
+  std::int32_t outputs = kUnknown;                  // in a RecordFunction: a vector
+  std::int32_t inputs = kUnknown;                   // … a pointer and …
+  bool inputs_counted = false;                      // … a count, else a vector
+  std::int32_t storage = kUnknown;                  // in a TensorImpl
+  std::int32_t data = kUnknown, bytes = kUnknown;   // in a StorageImpl
   std::uint32_t tensor_tag = 0;
   std::int32_t list = kUnknown;  // in what an IValue of a list points to: a vector
   std::uint32_t list_tag = 0;
@@ -63,8 +64,10 @@ class LayoutSearch {
   // An operator begins, and ends.
   void look_at_start(TensorLayout& layout, const void* function);
   void look_at_end(TensorLayout& layout, const void* function);
-  // An argument that is neither a tensor nor a known list.
-  void look_at_value(TensorLayout& layout, const BoxedValue& value);
+  // An argument or result that is neither a tensor nor a known list. `which`: the same number for the same
+  // one of an operator: it is looked at some times, then rarely, as a list of numbers never becomes one of
+  // tensors.
+  void look_at_value(TensorLayout& layout, const BoxedValue& value, std::uint64_t which);
 
   // So many operators were looked at in vain that it cannot be found out.
   bool has_failed() const { return looks_ > kMostLooks; }
@@ -73,7 +76,8 @@ class LayoutSearch {
   static constexpr std::uint32_t kMostLooks = 2000;
   static constexpr std::uint32_t kRecent = 128;  // storages, a power of two
   static constexpr std::uint32_t kMostCandidates = 48;
-  static constexpr std::uint32_t kEnough = 3;  // times that a guess must have been right
+  static constexpr std::uint32_t kValues = 256;  // a power of two
+  static constexpr std::uint32_t kEnough = 3;    // times that a guess must have been right
 
   struct Candidate {
     std::int32_t vector, storage, data, bytes;
@@ -97,7 +101,7 @@ class LayoutSearch {
   std::uint32_t looks_ = 0;
   std::int32_t input_slot_ = TensorLayout::kUnknown;
   std::uint32_t input_votes_ = 0;
-  std::uint32_t value_looks_ = 0;
+  std::uint16_t value_looks_[kValues] = {};  // by `which`; some share one
 };
 
 }  // namespace lotus

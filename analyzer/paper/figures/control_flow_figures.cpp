@@ -2,18 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <utility>
 
-#include "paper/figures/draw.hpp"
+#include "paper/figures/drawings.hpp"
 #include "paper/tables/data_table.hpp"
-#include "text/error.hpp"
-#include "text/escape.hpp"
-#include "text/output.hpp"
 
 namespace lotus::analyzer {
 namespace {
 
-namespace fs = std::filesystem;
 using controlflow::ConstructAnswer;
 using controlflow::ConstructKind;
 using controlflow::Parts;
@@ -117,32 +113,14 @@ constexpr FlowFigure kFlowFigures[] = {
 
 std::string draw_control_flow_figures(const Answers& answers, const RegionAnswer* against,
                                       const std::string& directory, bool replace) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (!fs::is_directory(directory, error))
-    throw Unusable(
-        fmt::format("{}: is no directory and cannot be made; name another one", escaped(directory)));
-  const auto file = [&](const FlowFigure& figure, const char* suffix) {
-    return (fs::path(directory) / fmt::format("control-flow-{}{}", figure.name, suffix)).string();
-  };
-  for (const FlowFigure& figure : kFlowFigures)
-    for (const char* suffix : {".csv", ".svg", ".png"})
-      if (!replace && fs::exists(file(figure, suffix), error))
-        throw WrongUsage(fmt::format("{}: exists; give --force to replace it, or another directory",
-                                     escaped(file(figure, suffix))));
-  std::string wrote;
+  std::vector<Drawing> drawings;
   for (const FlowFigure& figure : kFlowFigures) {
-    const DataTable table = figure.make(answers, against);
+    DataTable table = figure.make(answers, against);
     if (table.rows.empty()) continue;
-    const std::string data = file(figure, ".csv");
-    Output csv(data, replace);
-    csv.write(table.csv());
-    csv.close();
-    draw_figure(figure.number, figure.title, data, {file(figure, ".svg"), file(figure, ".png")});
-    for (const char* suffix : {".csv", ".svg", ".png"})
-      wrote += (wrote.empty() ? "" : ", ") + escaped(file(figure, suffix));
+    drawings.push_back(
+        {figure.number, fmt::format("control-flow-{}", figure.name), figure.title, std::move(table)});
   }
-  return wrote;
+  return draw_into(directory, drawings, replace);
 }
 
 }  // namespace lotus::analyzer

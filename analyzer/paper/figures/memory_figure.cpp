@@ -3,19 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
-#include "paper/figures/draw.hpp"
+#include "paper/figures/drawings.hpp"
 #include "paper/tables/data_table.hpp"
 #include "text/error.hpp"
-#include "text/escape.hpp"
-#include "text/output.hpp"
 
 namespace lotus::analyzer {
 namespace {
 
-namespace fs = std::filesystem;
 using memory::MemoryAnswer;
 using memory::RecordedStep;
 
@@ -86,24 +82,10 @@ std::string draw_memory_figure(const MemoryAnswer& answer, const std::string& di
     throw Unusable(
         "no figure is drawn: no step of training is recorded with its operators; record with "
         "LOTUS_STEPS=auto (the default) or all");
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (!fs::is_directory(directory, error))
-    throw Unusable(
-        fmt::format("{}: is no directory and cannot be made; name another one", escaped(directory)));
-  std::vector<std::string> files;
-  for (const char* suffix : {".csv", ".svg", ".png"}) {
-    files.push_back((fs::path(directory) / fmt::format("memory-step{}", suffix)).string());
-    if (!replace && fs::exists(files.back(), error))
-      throw WrongUsage(
-          fmt::format("{}: exists; give --force to replace it, or another directory", escaped(files.back())));
-  }
-  Output csv(files[0], replace);
-  csv.write(table_of(answer).csv());
-  csv.close();
-  draw_figure("memory", fmt::format("Memory in use over step {}", answer.step->step.number), files[0],
-              {files[1], files[2]});
-  return fmt::format("{}, {}, {}", escaped(files[0]), escaped(files[1]), escaped(files[2]));
+  return draw_into(directory,
+                   {{"memory", "memory-step",
+                     fmt::format("Memory in use over step {}", answer.step->step.number), table_of(answer)}},
+                   replace);
 }
 
 }  // namespace lotus::analyzer

@@ -5,10 +5,7 @@
 #include <filesystem>
 
 #include "answers/plan/account.hpp"
-#include "paper/figures/draw.hpp"
-#include "text/error.hpp"
-#include "text/escape.hpp"
-#include "text/output.hpp"
+#include "paper/figures/drawings.hpp"
 #include "text/units.hpp"
 
 namespace lotus::analyzer {
@@ -111,40 +108,6 @@ DataTable executed_figure(const std::vector<memory_plan::Executed>& all) {
   return table;
 }
 
-struct Drawing {
-  const char* number;
-  const char* name;
-  const char* title;
-  DataTable table;
-};
-
-std::string draw(const std::vector<Drawing>& drawings, const std::string& directory, bool replace) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (!fs::is_directory(directory, error))
-    throw Unusable(
-        fmt::format("{}: is no directory and cannot be made; name another one", escaped(directory)));
-  const auto file = [&](const Drawing& drawing, const char* suffix) {
-    return (fs::path(directory) / fmt::format("memory-plan-{}{}", drawing.name, suffix)).string();
-  };
-  for (const Drawing& drawing : drawings)
-    for (const char* suffix : {".csv", ".svg", ".png"})
-      if (!replace && fs::exists(file(drawing, suffix), error))
-        throw WrongUsage(fmt::format("{}: exists; give --force to replace it, or another directory",
-                                     escaped(file(drawing, suffix))));
-  std::string wrote;
-  for (const Drawing& drawing : drawings) {
-    const std::string data = file(drawing, ".csv");
-    Output csv(data, replace);
-    csv.write(drawing.table.csv());
-    csv.close();
-    draw_figure(drawing.number, drawing.title, data, {file(drawing, ".svg"), file(drawing, ".png")});
-    for (const char* suffix : {".csv", ".svg", ".png"})
-      wrote += (wrote.empty() ? "" : ", ") + escaped(file(drawing, suffix));
-  }
-  return wrote;
-}
-
 }  // namespace
 
 std::span<const PlanFigure> plan_figures() { return kPlanFigures; }
@@ -152,15 +115,17 @@ std::span<const PlanFigure> plan_figures() { return kPlanFigures; }
 std::string draw_plan_figures(const Answer& answer, const std::string& directory, bool replace) {
   std::vector<Drawing> drawings;
   for (const PlanFigure& figure : kPlanFigures)
-    drawings.push_back({figure.number, figure.name, figure.title, figure.make(answer)});
-  return draw(drawings, directory, replace);
+    drawings.push_back(
+        {figure.number, fmt::format("memory-plan-{}", figure.name), figure.title, figure.make(answer)});
+  return draw_into(directory, drawings, replace);
 }
 
 std::string draw_executed_figure(const std::vector<memory_plan::Executed>& all, const std::string& directory,
                                  bool replace) {
-  return draw(
-      {{"plan11", "error", "Error of predicted times of plans that were carried out", executed_figure(all)}},
-      directory, replace);
+  return draw_into(directory,
+                   {{"plan11", "memory-plan-error", "Error of predicted times of plans that were carried out",
+                     executed_figure(all)}},
+                   replace);
 }
 
 }  // namespace lotus::analyzer
