@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
+
+#include "answers/controlflow/same_codes.hpp"
 
 namespace lotus::analyzer::controlflow {
 namespace {
@@ -125,7 +128,7 @@ bool is_seen(const ConstructAnswer& construct) {
 
 ConstructAnswer told(const Process& process, const Codes& codes, const ConstructKey& key,
                      const Construct& sums) {
-  ConstructAnswer construct{key.kind, {}, sums, false};
+  ConstructAnswer construct{key.kind, key, {}, sums, false};
   if (const auto code = process.python_codes.find(key.code); code != process.python_codes.end())
     construct.source = {code->second.file, code->second.name, code->second.line};
   const CodeFlow* flow = codes.find(key.code);
@@ -178,8 +181,12 @@ RegionAnswer answer_of(Group group) {
   // What of it fell into recording is not known.
   if (answer.waited_ns) answer.waited_ns = std::min(*answer.waited_ns, answer.parts.untraced());
   settle(answer.compilation, answer.used);
+  std::set<memory::SourceLine> around;
+  for (const auto& [code, loop] : codes.around())
+    around.insert(told(*first.process, codes, {ConstructKind::loop, code, loop}, {}).source);
+  answer.around.assign(around.begin(), around.end());
   answer.outside.add(constructs.outside, 1.0 / static_cast<double>(answer.used));
-  for (const auto& [key, sums] : constructs.all)
+  for (const auto& [key, sums] : merged(*first.process, constructs.all))
     if (ConstructAnswer construct = told(*first.process, codes, key, sums); is_seen(construct))
       answer.constructs.push_back(std::move(construct));
   std::stable_sort(answer.constructs.begin(), answer.constructs.end(),

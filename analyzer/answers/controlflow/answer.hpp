@@ -14,6 +14,7 @@ namespace lotus::analyzer::controlflow {
 
 struct ConstructAnswer {
   ConstructKind kind = ConstructKind::loop;
+  ConstructKey key;  // of what Construct::tested_in names
   memory::SourceLine source;
   Construct sums;  // over RegionAnswer::used calls
   bool is_for = false;
@@ -56,6 +57,7 @@ struct RegionAnswer {
   bool compiled = false;                    // it runs code that torch.compile made, whose inside is not seen
   CompiledAnswer compilation;               // what torch.compile says of itself
   std::vector<ConstructAnswer> constructs;  // what costs most control flow first, by kind
+  std::vector<memory::SourceLine> around;   // a step's: loops of the program in which it lies
 
   // So much of a call is no computing that what is control flow of it is not known: it lies between …
   bool waits() const;

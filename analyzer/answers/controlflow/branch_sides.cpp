@@ -55,7 +55,10 @@ void BranchSides::follow(std::size_t from, const Way& way, std::size_t to, const
     if (test == way.tests.end() || test->first != at) return;
     const auto [instruction, side] = *test++;
     const std::size_t waited_for = std::exchange(extraction, DataFlow::kNobody);
-    if (code_->is_loop_test(instruction)) return;
+    if (code_->is_loop_test(instruction)) {
+      if (waited_for != DataFlow::kNobody) add_loop_test(instruction, waited_for);
+      return;
+    }
     Branch& branch = branches_[{ConstructKind::branch, region_.activations[activation_].code, instruction}];
     if (waited_for != DataFlow::kNobody) branch.extractions.push_back(waited_for);
     const std::size_t join = code_->join_of(instruction);
@@ -91,10 +94,17 @@ void BranchSides::visit(const Visit& visit) {
   }
 }
 
-Parts BranchSides::test_of(const Branch& branch) const {
+void BranchSides::add_loop_test(std::size_t test, std::size_t waited_for) {
+  const std::vector<Loop>& loops = code_->loops();
+  for (std::size_t l = 0; l < loops.size(); ++l)
+    if (loops[l].line == code_->line(test))
+      return loop_tests_[{ConstructKind::loop, region_.activations[activation_].code, l}].push_back(waited_for);
+}
+
+Parts BranchSides::test_of(const std::vector<std::size_t>& extractions) const {
   Parts test;
   std::vector<bool> asked(region_.operators.size(), false);
-  for (const std::size_t extraction : branch.extractions) asked[extraction] = true;
+  for (const std::size_t extraction : extractions) asked[extraction] = true;
   const auto serves = [&](std::size_t number) {
     const std::size_t whom = flow_.serves()[number];
     return whom != DataFlow::kNobody && asked[whom];
@@ -152,13 +162,14 @@ Parts BranchSides::decision_of(const Branch& branch) const {
 }
 
 void BranchSides::settle(Constructs& constructs) const {
+  for (const auto& [key, extractions] : loop_tests_) constructs.all[key].test.add(test_of(extractions));
   for (const auto& [key, branch] : branches_) {
     Construct& construct = constructs.all[key];
     construct.taken_time.add(branch.taken);
     construct.not_taken_time.add(branch.not_taken);
     construct.joins = branch.joins;
     if (branch.extractions.empty()) continue;
-    construct.test.add(test_of(branch));
+    construct.test.add(test_of(branch.extractions));
     if (branch.joins) construct.decides.add(decision_of(branch));
   }
 }

@@ -43,7 +43,8 @@ class BranchSides {
   };
   Range operators_in(const Event& event) const;
   void close(std::size_t from, std::size_t to);
-  Parts test_of(const Branch& branch) const;
+  void add_loop_test(std::size_t test, std::size_t waited_for);
+  Parts test_of(const std::vector<std::size_t>& extractions) const;
   Parts decision_of(const Branch& branch) const;
 
   const Region& region_;
@@ -51,6 +52,7 @@ class BranchSides {
   const Times& times_;
   std::vector<std::vector<Parts>> gaps_;  // by activation and number of its events before
   std::map<ConstructKey, Branch> branches_;
+  std::map<ConstructKey, std::vector<std::size_t>> loop_tests_;  // what the tests of loops waited for
   std::size_t activation_ = 0;
   const CodeFlow* code_ = nullptr;
   std::vector<Side> open_;

@@ -60,6 +60,26 @@ Codes::Codes(const Process& process, const std::vector<const Region*>& regions) 
   for (const auto& [id, instructions] : seen) flows_.at(id)->set_seen(instructions);
   while (drop_seldom_seen(regions)) {
   }
+  for (const Region* region : regions)
+    if (region->is_step) find_around(*region);
+}
+
+// What is open when a step begins has called the next such function from inside of them. Where the innermost
+// one was is not recorded: in loops that hold all that was seen of it.
+void Codes::find_around(const Region& step) {
+  for (const Activation& activation : step.activations) {
+    const CodeFlow* flow = activation.before ? find(activation.code) : nullptr;
+    if (flow == nullptr || activation.events.empty()) continue;
+    const Event& first = activation.events.front();
+    const bool calls_open = first.is_call && step.activations[first.index].before;
+    if (!calls_open && activation.ended) continue;
+    const std::size_t at = instruction_at(flow->code(), first.offset);
+    const std::size_t last =
+        calls_open ? at : instruction_at(flow->code(), activation.events.back().offset);
+    if (at == kNone || last == kNone) continue;
+    for (std::size_t l = flow->loop_at(at); l != kNone; l = flow->loops()[l].parent)
+      if (flow->loops()[l].inside[last]) around_.insert({activation.code, l});
+  }
 }
 
 // Instructions that were seen, but not whenever they were executed, as calls of a function whose results are

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -40,15 +41,20 @@ struct Construct {
   std::vector<Parts> by_depth;         // time in which the innermost call of it had this depth, from 1
   std::vector<std::uint64_t> calls_by_depth;
 
+  // Branches, and loops whose test waits for data.
+  Parts test;  // operators that only serve the test, and Python between them
+  // The innermost loops and recursions in which its tests were: whose `own` has `test`.
+  std::set<ConstructKey> tested_in;
+
   // Branches. `taken`: the test's statement was executed, as in the side that follows it in the code.
   std::uint64_t taken = 0, not_taken = 0, unknown = 0;
-  Parts test;                        // operators that only serve the test, and Python between them
   Parts taken_time, not_taken_time;  // until both sides have come together
   bool joins = false;                // they do before the function ends, or the iteration
   Parts decides;  // all that leads to the test and to nothing on its sides: `test`, and what the region keeps
                   // of it
 
   std::uint64_t visits() const { return taken + not_taken + unknown; }
+  void add(const Construct& other);
 };
 
 struct Constructs {

@@ -32,6 +32,9 @@ class Walk {
     sum_contexts();
     sides_.settle(constructs_);
     settle_doubts();
+    std::erase_if(constructs_.all, [&](const auto& one) { 
+      return one.first.kind == ConstructKind::loop && codes_.is_around(one.first.code, one.first.at);
+    });
   }
 
  private:
@@ -44,6 +47,8 @@ class Walk {
       std::size_t above = region_.activations[i].caller;
       while (above != Activation::kNobody && region_.activations[above].code != code)
         above = region_.activations[above].caller;
+      // What calls the step is none of it.
+      if (above != Activation::kNobody && region_.is_step && region_.activations[above].before) continue;
       if (above == Activation::kNobody || codes_.is_machinery(code)) continue;
       depths_[i] = depths_[above] + 1;
       recursive_.insert(code);
@@ -66,6 +71,7 @@ class Walk {
     const std::size_t around = contexts_of_[activation];
     if (loop == kNone) return around;
     const std::size_t outer = in_loop(activation, flow_of(activation)->loops()[loop].parent);
+    if (codes_.is_around(region_.activations[activation].code, loop)) return outer;
     return contexts_.entered(outer, loop_key(activation, loop));
   }
 
@@ -185,10 +191,16 @@ class Walk {
       if (flow.is_loop_test(test)) {
         for (std::size_t l = 0; l < flow.loops().size(); ++l)
           if (after_control && flow.loops()[l].line == flow.line(test))
-            construct(loop_key(index, l)).data_dependent = true;
+            {
+              Construct& loop = construct(loop_key(index, l));
+              loop.data_dependent = true;
+              loop.tested_in.insert(loop_key(index, l));
+            }
       } else {
         Construct& branch = construct({ConstructKind::branch, region_.activations[index].code, test});
         ++(side > 0 ? branch.taken : side < 0 ? branch.not_taken : branch.unknown);
+        const Contexts::Context& context = contexts_.at(in_loop(index, flow.loop_at(test)));
+        if (after_control && !context.open.empty()) branch.tested_in.insert(context.innermost);
         branch.data_dependent = branch.data_dependent || after_control;
       }
       after_control = false;

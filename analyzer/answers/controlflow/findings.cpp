@@ -77,45 +77,132 @@ std::string skip_text(const ConstructAnswer& branch) {
                      at(branch), human_percent(100 * skip.break_even), decides, saves, so_far);
 }
 
-std::string test_text(const RegionAnswer& answer, const ConstructAnswer& branch) {
-  const double test = branch.sums.test.untraced();
-  if (test / static_cast<double>(answer.used) < kMuch * answer.parts.untraced()) return "";
+// Tests that read a tensor, of one line.
+struct Tests {
+  std::vector<const ConstructAnswer*> all;
+  double ns = 0;  // of a call
+  bool told = false;
+
+  // What it takes is part of the own time of this loop or recursion.
+  bool is_in(const ConstructKey& key) const {
+    return std::all_of(all.begin(), all.end(), [&](const ConstructAnswer* one) {
+      return one->sums.tested_in.size() == 1 && one->sums.tested_in.contains(key);
+    });
+  }
+};
+
+std::string tests_text(const RegionAnswer& answer, const Tests& tests) {
+  if (tests.ns < kMuch * answer.parts.untraced()) return "";
+  const ConstructAnswer& first = *tests.all.front();
+  const std::string share = share_text(answer, tests.ns);
+  if (tests.all.size() > 1)
+    return fmt::format(
+        "The tests at {} read tensors: {} a call, {} of its time. Decide once for all (tolist before the "
+        "loop), or on the tensor (torch.where).",
+        at(first), human_time(tests.ns), share);
+  if (first.kind == ConstructKind::loop)
+    return fmt::format(
+        "The test of the loop at {} reads a tensor: {} a call, {} of its time. Test every few iterations, if "
+        "more of them do no harm, or compile the loop as a whole (torch.jit.script).",
+        at(first), human_time(tests.ns), share);
+  const double each =
+      tests.ns * static_cast<double>(answer.used) / static_cast<double>(first.sums.visits());
   return fmt::format(
       "The test at {} reads a tensor: {} a time, {} of the call's time. Decide once for all (tolist before "
-      "the loop), or "
-      "on the tensor (torch.where).",
-      at(branch), human_time(test / static_cast<double>(branch.sums.visits())),
-      share_text(answer, test / static_cast<double>(answer.used)));
+      "the loop), or on the tensor (torch.where).",
+      at(first), human_time(each), share);
 }
+
+class Findings {
+ public:
+  explicit Findings(const RegionAnswer& answer) : answer_(answer) {
+    for (const ConstructAnswer& construct : answer.constructs) add_test(construct);
+  }
+
+  std::vector<std::string> all() {
+    for (std::string& text : compiled_findings(answer_.compilation, answer_.parts)) add(std::move(text));
+    for (const ConstructAnswer& construct : answer_.constructs) {
+      if (construct.kind != ConstructKind::branch) {
+        add_repeated(construct);
+        continue;
+      }
+      for (Tests& tests : tests_)
+        if (std::find(tests.all.begin(), tests.all.end(), &construct) != tests.all.end()) add_tests(tests);
+      add(skip_text(construct));
+    }
+    add_outside();
+    return std::move(findings_);
+  }
+
+ private:
+  void add(std::string text) {
+    if (!text.empty()) findings_.push_back(std::move(text));
+  }
+
+  void add_test(const ConstructAnswer& construct) {
+    if (!construct.sums.data_dependent || construct.sums.test.untraced() <= 0) return;
+    const memory::SourceLine& line = construct.source;
+    auto same = std::find_if(tests_.begin(), tests_.end(), [&](const Tests& tests) {
+      const memory::SourceLine& other = tests.all.front()->source;
+      return other.file == line.file && other.line == line.line;
+    });
+    if (same == tests_.end()) same = tests_.emplace(tests_.end());
+    same->all.push_back(&construct);
+    same->ns += construct.sums.test.untraced() / static_cast<double>(answer_.used);
+  }
+
+  void add_tests(Tests& tests) {
+    if (!tests.told) add(tests_text(answer_, tests));
+    tests.told = true;
+  }
+
+  // A loop or recursion. Where most of what it costs are tests in it, these are the cause: they come first,
+  // and it only if much is left.
+  void add_repeated(const ConstructAnswer& construct) {
+    const double cost = own_cost(answer_, construct), much = kMuch * answer_.parts.untraced();
+    double tests_ns = 0;
+    for (const Tests& tests : tests_)
+      if (tests.is_in(construct.key)) tests_ns += tests.ns;
+    const bool is_theirs = tests_ns > cost / 2;
+    for (Tests& tests : tests_)
+      if (is_theirs && tests.is_in(construct.key)) add_tests(tests);
+    if (cost >= much && (!is_theirs || cost - tests_ns >= much))
+      add(construct.kind == ConstructKind::loop ? loop_text(answer_, construct)
+                                                : recursion_text(answer_, construct));
+    for (Tests& tests : tests_)
+      if (construct.sums.data_dependent && tests.is_in(construct.key) && tests.all.front() == &construct)
+        add_tests(tests);
+  }
+
+  void add_outside() {
+    // What is left outside of constructs is PyTorch's way into its graphs.
+    if (answer_.compilation.any()) return;
+    const double outside = answer_.outside.python + answer_.outside.control;
+    if (!findings_.empty() && outside <= (answer_.parts.python + answer_.parts.control) / 2) return;
+    if (answer_.is_step)
+      return add(fmt::format(
+          "{} of the step's time is Python outside of loops and recursions of the model: getting the batch, "
+          "calls of modules and operators one after the other, what autograd and the optimizer do between "
+          "operators. torch.compile of the model takes away what is of its calls; with "
+          "LOTUS_REGION=Model.forward it is known how much that is.",
+          share_text(answer_, outside)));
+    add(
+        fmt::format("{} of the call's time is Python outside of all loops and recursions: calls of modules "
+                    "and operators one after the other. torch.compile or torch.jit.trace of the whole takes "
+                    "it away.",
+                    share_text(answer_, outside)));
+  }
+
+  const RegionAnswer& answer_;
+  std::vector<Tests> tests_;
+  std::vector<std::string> findings_;
+};
 
 }  // namespace
 
 std::vector<std::string> control_flow_findings(const RegionAnswer& answer) {
-  std::vector<std::string> findings;
-  if (answer.overhead() < kNothingToGain || answer.waits() || answer.operators == 0) return findings;
-  const auto add = [&](std::string text) {
-    if (!text.empty()) findings.push_back(std::move(text));
-  };
-  for (std::string& text : compiled_findings(answer.compilation, answer.parts)) add(std::move(text));
-  const bool is_compiled = answer.compilation.any();
-  for (const ConstructAnswer& construct : answer.constructs) {
-    if (construct.kind == ConstructKind::branch) {
-      add(test_text(answer, construct));
-      add(skip_text(construct));
-    } else if (own_cost(answer, construct) >= kMuch * answer.parts.untraced()) {
-      add(construct.kind == ConstructKind::loop ? loop_text(answer, construct)
-                                                : recursion_text(answer, construct));
-    }
-  }
-  const double outside = answer.outside.python + answer.outside.control;
-  if (is_compiled) return findings;  // what is left outside of constructs is PyTorch's way into its graphs
-  if (findings.empty() || outside > (answer.parts.python + answer.parts.control) / 2)
-    add(
-        fmt::format("{} of the call's time is Python outside of all loops and recursions: calls of modules "
-                    "and operators one after the "
-                    "other. torch.compile or torch.jit.trace of the whole takes it away.",
-                    share_text(answer, outside)));
-  return findings;
+  if (answer.overhead() < kNothingToGain || answer.waits() || answer.operators == 0) return {};
+  return Findings(answer).all();
 }
 
 }  // namespace lotus::analyzer::controlflow

@@ -56,6 +56,9 @@ Json region_json(const RegionAnswer& answer) {
   json["control_operators"] = answer.control_operators;
   json["python_calls"] = answer.python_calls;
   json["outside"] = parts_json(answer.outside);
+  json["around"] = Json::array();
+  for (const memory::SourceLine& loop : answer.around)
+    json["around"].push_back({{"file", loop.file}, {"line", loop.line}, {"function", loop.function}});
   json["ladder"] = ladder_json(answer);
   json["calls_seen"] = answer.calls_seen;
   json["lower_bound"] = answer.lower_bound || !answer.calls_seen;
@@ -116,6 +119,7 @@ Json construct_json(const RegionAnswer& answer, std::size_t region, const Constr
   }
   json["within"] = parts_json(sums.within, calls);
   json["own"] = parts_json(sums.own, calls);
+  if (construct.kind == ConstructKind::loop && sums.data_dependent) json["test"] = parts_json(sums.test, calls);
   json["operators"] = count_json(answer, sums.operators);
   if (construct.kind == ConstructKind::loop) {
     json["statement"] = construct.is_for ? "for" : "while";

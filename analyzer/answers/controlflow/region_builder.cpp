@@ -148,15 +148,25 @@ void RegionBuilder::operator_ended(std::uint64_t hook, std::uint64_t place, std:
   last_ = made.end;
 }
 
+// Where what is open called the next one that was open when the region began.
+std::uint64_t RegionBuilder::offset_in_caller(std::uint64_t place) {
+  pop_inferred(last_);
+  const auto at = region_.process->places.find(place);
+  if (stack_.empty() || at == region_.process->places.end()) return Event::kNoOffset;
+  return at->second.code == region_.activations[stack_.back()].code ? at->second.offset : Event::kNoOffset;
+}
+
 void RegionBuilder::call(std::uint64_t code, std::uint64_t place, std::uint64_t resumed,
                          std::uint64_t ticks) {
   constexpr std::uint64_t kResumed = 1, kBefore = 2;
   region_.calls_seen = true;
   ticks = std::max(ticks, last_);
   std::uint64_t offset = Event::kNoOffset;
-  if (place != 0 && resumed != kBefore)
+  if (resumed == kBefore)
+    offset = offset_in_caller(place);
+  else if (place != 0)
     attach(place, ticks, offset);
-  else if (explicit_top() != Activation::kNobody || resumed == kBefore)
+  else if (explicit_top() != Activation::kNobody)
     pop_inferred(ticks);
   const std::size_t made = resumed == kResumed
                                ? resume(code, offset, ticks)

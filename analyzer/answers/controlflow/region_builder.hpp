@@ -38,6 +38,7 @@ class RegionBuilder {
   void pop(std::uint64_t ticks);
   void pop_inferred(std::uint64_t ticks);
   std::size_t explicit_top() const;
+  std::uint64_t offset_in_caller(std::uint64_t place);
 
   Region region_;
   std::vector<std::size_t> stack_;  // of activations

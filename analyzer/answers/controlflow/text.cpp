@@ -83,6 +83,7 @@ class Text {
     if (answer.is_step)
       text +=
           " Python holds the wait for the batch, and what autograd and the optimizer do between operators.";
+    if (!answer.around.empty()) text += around(answer.around);
     paragraph(text, Style::dim);
     if (!answer.calls_seen)
       paragraph(
@@ -102,6 +103,13 @@ class Text {
       paragraph(
           "Not seen: what torch.compile compiled. Its graphs count as operators and Python as far as they "
           "call any.");
+  }
+
+  static std::string around(const std::vector<memory::SourceLine>& loops) {
+    std::string lines;
+    for (std::size_t i = 0; i < loops.size() && i < kFindings; ++i)
+      lines += (i > 0 ? ", " : "") + escaped(memory::source_text(loops[i]));
+    return fmt::format(" Loops around it, over batches and epochs, are none of it: {}.", lines);
   }
 
   static Table parts(const RegionAnswer& answer) {
