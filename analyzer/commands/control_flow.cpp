@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "answers/controlflow/measured.hpp"
 #include "answers/controlflow/regions.hpp"
 #include "answers/controlflow/views.hpp"
 #include "commands/command.hpp"
@@ -36,18 +37,11 @@ struct RecordedRegions {
   }
 };
 
-// The region of the same name; the one that takes most time where none has it.
-const controlflow::RegionAnswer& twin_of(const controlflow::RegionAnswer& region,
-                                         const std::vector<controlflow::RegionAnswer>& others) {
-  for (const controlflow::RegionAnswer& other : others)
-    if (other.name == region.name) return other;
-  return others.front();
-}
-
 void refuse_empty(const std::vector<controlflow::RegionAnswer>& answers, const std::string& name) {
   if (answers.empty())
     throw Unusable(name +
-                   ": no region is recorded in it; record with LOTUS_REGION, see docs/control-flow.md");
+                   ": no call of a region is recorded in it, and no training step with operators, so that "
+                   "there is nothing to compare; record with LOTUS_REGION, see docs/control-flow.md");
 }
 
 void show_control_flow(const ControlFlowOptions& options) {
@@ -57,21 +51,25 @@ void show_control_flow(const ControlFlowOptions& options) {
   std::vector<controlflow::RegionAnswer> others;
   if (!options.against.empty()) {
     others = controlflow::answers_of(other.emplace(std::vector<std::string>{options.against}).regions);
-    refuse_empty(answers, "the first trace");
+    refuse_empty(answers, options.traces.empty() ? "the first trace" : escaped(options.traces.front()));
     refuse_empty(others, escaped(options.against));
   }
-  const auto* against = others.empty() ? nullptr : &twin_of(answers.front(), others);
+  std::optional<controlflow::Measured> measured;
+  if (!others.empty())
+    measured.emplace(controlflow::Measured{answers.front(), controlflow::twin_of(answers.front(), others)});
+  const bool comparable = measured && measured->why_not().empty();
+  const auto* against = comparable ? &measured->without : nullptr;
   if (!options.figures.empty())
     say("wrote " + draw_control_flow_figures(answers, against, options.figures, options.force));
   Output out;
   if (options.json) {
     auto json = controlflow::control_flow_json(answers);
     json["against"] = nullptr;
-    if (against != nullptr) json["against"] = controlflow::measured_json({answers.front(), *against});
+    if (measured) json["against"] = controlflow::measured_json(*measured);
     out.write(json_text(json));
   } else {
     const Terminal terminal = Terminal::of(out.file());
-    if (against != nullptr) out.write(controlflow::measured_text({answers.front(), *against}, terminal));
+    if (measured) out.write(controlflow::measured_text(*measured, terminal));
     out.write(controlflow::control_flow_text(answers, options.rows, terminal));
   }
   out.close();

@@ -27,7 +27,7 @@ def told_of(tracer, case, *options, steps="all"):
     return trace, region
 
 
-@pytest.mark.parametrize("case", ["branch", "print", "helper"])
+@pytest.mark.parametrize("case", ["branch", "print", "helper", "inlined", "line", "looped"])
 def test_breaks_are_those_that_explain_finds(case, cannot_compile, tracer):
     if cannot_compile:
         pytest.skip(cannot_compile)
@@ -37,7 +37,8 @@ def test_breaks_are_those_that_explain_finds(case, cannot_compile, tracer):
     assert wanted
     trace, region = told_of(tracer, case)
     first = [(record["file"], record["line"]) for record in trace.named("graph_break") if record["region"] == 1]
-    assert sorted(first) == wanted
+    # PyTorch's list has those of graphs in which there is nothing yet, too, which `explain` leaves out.
+    assert set(first) == set(wanted) and len(first) >= len(wanted)
     told = region["compilation"]
     assert {(row["file"], row["line"]) for row in told["graph_breaks"]} == set(wanted)
     assert 1 <= told["compiling_calls"] < region["calls"]
@@ -58,6 +59,44 @@ def test_what_a_break_costs_is_told(cannot_compile, tracer):
     assert sum(row["python_s"] for row in breaks) <= region["python_s"]
 
 
+def test_a_break_in_a_loop_costs_as_often_as_it_is_met(cannot_compile, tracer):
+    """With what runs outside of graphs meanwhile."""
+    if cannot_compile:
+        pytest.skip(cannot_compile)
+    _, region = told_of(tracer, "looped")
+    row, = region["compilation"]["graph_breaks"]
+    assert row["calls"] == 3
+    assert 0 < row["operators_s"] <= region["native_s"] + region["control_s"] and 0 <= row["python_s"] <= region["python_s"]
+
+
+def test_breaks_of_a_line_are_told_together(cannot_compile, tracer):
+    if cannot_compile:
+        pytest.skip(cannot_compile)
+    _, region = told_of(tracer, "line")
+    row, = region["compilation"]["graph_breaks"]
+    assert row["times"] >= 2 and row["calls"] == 2 and row["reasons"]
+    assert 0 <= row["python_s"] <= region["python_s"] and row["operators_s"] == 0
+
+
+def test_a_break_in_a_function_that_was_part_of_the_graph(cannot_compile, tracer):
+    """It is of that function's line; what goes on behind it is the caller's."""
+    if cannot_compile:
+        pytest.skip(cannot_compile)
+    _, region = told_of(tracer, "inlined")
+    row, = region["compilation"]["graph_breaks"]
+    assert row["function"] == "says" and row["calls"] == 1
+    assert 0 <= row["python_s"] <= region["python_s"] and row["operators_s"] == 0
+
+
+def test_a_stand_in_in_a_loop(tracer):
+    trace, region = told_of(tracer, "looped", "--stand-in")
+    row, = region["compilation"]["graph_breaks"]
+    assert (row["line"], row["calls"]) == (9, 3)
+    assert 0 <= row["python_s"] <= region["python_s"]
+    if trace.named("torch_op"):
+        assert 0 < row["operators_s"] <= region["native_s"] + region["control_s"]
+
+
 @pytest.mark.parametrize("steps", ["all", "auto"])
 def test_what_a_stand_in_says(steps, tracer):
     """Each record, in the call that it is of; the compiler's own calls are none of the region's."""
@@ -71,7 +110,7 @@ def test_what_a_stand_in_says(steps, tracer):
     assert all((row["took"], row["guards"], row["checking"], row["failed"]) == (250_000_000, 7, 2000, "") for row in compiled)
     told = region["compilation"]
     row, = told["graph_breaks"]
-    assert (row["line"], row["times"], row["calls"], row["reason"]) == (9, 1, 1, "a break")
+    assert (row["line"], row["times"], row["calls"], row["reasons"]) == (9, 1, 1, ["a break"])
     assert 0 <= row["python_s"] <= region["python_s"]  # 0: recording took as long
     assert {function["line"]: (function["compiled"], function["again"], function["calls"], function["guards"])
             for function in told["functions"]} == {7: (2, 1, 1, 7), 10: (2, 1, 1, 7)}

@@ -2,7 +2,7 @@
 
     python graph_breaks.py CASE [--explain | --stand-in]
 
-CASE: branch, print or helper. Prints as JSON the file and line of each break: nothing without an option, what
+CASE: a function of this program's; `looped` is called three times in each call of the region. Prints as JSON the file and line of each break: nothing without an option, what
 torch._dynamo.explain says of one call with --explain. --stand-in: there is no torch.compile, and modules of this
 program's say what it would (tests run that where PyTorch has none, too).
 """
@@ -41,7 +41,37 @@ def helper(x):
     return y * at_work(scale)
 
 
-CASES = {"branch": branch, "print": talks, "helper": helper}
+def inlined(x):
+    y = x * 2
+    y = says(y)
+    return y - 1
+
+
+def says(x):
+    print("between", file=sys.stderr)
+    return x + 1
+
+
+def line(x):
+    y = x + 1
+    print("one", file=sys.stderr), print("two", file=sys.stderr)
+    return y - 1
+
+
+def between(x):
+    """Is not compiled: its operator runs between two graphs."""
+    return x + torch.mm(LARGE, LARGE)[0, 0]
+
+
+def looped(x):
+    y = x * 2
+    y = apart(y)
+    return y + 1
+
+
+apart = torch._dynamo.disable(between) if "looped" in sys.argv and "--stand-in" not in sys.argv else between
+LARGE = torch.ones(128, 128) if hasattr(torch, "mm") else None
+CASES = {"branch": branch, "print": talks, "helper": helper, "inlined": inlined, "line": line, "looped": looped}
 SIZES = [4, 4, 4, 5, 5, 5, 5, 5]  # the second size makes the compiler come again
 
 
@@ -54,16 +84,19 @@ class Compiler:
     """Modules and functions with the names that torch.compile's have."""
     CALLER = "def _fn(graph, x):\n    return graph(x)\n"
     COMPILE = "def _compile(inside):\n    for _ in range(100): inside()\n"
-    FORWARD = ("\n" * 6 + "def forward(x):\n    y = _fn(graph, x)\n    return torch_dynamo_resume_in_forward_at_9(y)\n"
+    FORWARD = ("\n" * 6 + "def forward(x):\n    y = _fn(graph, x)\n    return torch_dynamo_resume_in_forward_at_9(_fn(between, y))\n"
                "def torch_dynamo_resume_in_forward_at_9(x):\n    at_work(1)\n    return _fn(graph, x)\n")
+    GRAPH = "def graph(x):\n    return add(x)\n"
 
     def __init__(self):
         self.utils = types.ModuleType("torch._dynamo.utils")
         self.utils.graph_break_reasons, self.utils._compilation_metrics = [], collections.deque(maxlen=64)
         sys.modules["torch._dynamo.utils"] = self.utils
-        self.names = {"graph": lambda x: torch.add(x, x) if hasattr(torch, "add") else x, "at_work": at_work}
+        has_operators = hasattr(torch, "mm")
+        self.names = {"add": lambda x: torch.add(x, x) if has_operators else x, "at_work": at_work,
+                      "between": between if has_operators else at_work}
         for source, file in ((self.CALLER, "/lib/torch/_dynamo/eval_frame.py"), (self.COMPILE, "/lib/torch/_dynamo/convert_frame.py"),
-                             (self.FORWARD, "/home/me/model.py")):
+                             (self.FORWARD, "/home/me/model.py"), (self.GRAPH, "<eval_with_key>.1")):
             exec(compile(source, file, "exec"), self.names)
 
     def compiles(self, why):
@@ -88,7 +121,9 @@ def main():
     def call(x, number):
         if stand_in and number in (0, 3):
             stand_in.compiles(None if number == 0 else "0/0: tensor 'x' size mismatch at index 0. expected 4, actual 5")
-        return compiled(x)
+        for _ in range(3 if case == "looped" else 1):
+            result = compiled(x)
+        return result
 
     for number, size in enumerate(SIZES):
         call(torch.ones(size, size) if hasattr(torch, "ones") else size, number)

@@ -171,6 +171,11 @@ RegionAnswer answer_of(Group group) {
   answer.compilation = compiled_of(group);
   const Group used = usual(group);
   answer.used = used.size();
+  answer.usual = std::all_of(used.begin(), used.end(), [](const Region* region) {
+    return region->is_whole() && !has_compiled(*region);
+  });
+  answer.has_first =
+      std::any_of(used.begin(), used.end(), [](const Region* region) { return region->number == 0; });
   answer.cost_known =
       first.cost > 0 || (first.process->lane_cost && first.process->lane_cost->operator_ps > 0);
   answer.waited_ns = waited_in(used);

@@ -48,6 +48,8 @@ struct RegionAnswer {
   double timed_ns = 0;                   // the median of theirs, if any
   std::optional<double> waited_ns;       // of a call: in which the thread did not compute, if that is known
   std::uint64_t incomplete = 0;          // recorded calls that are not whole
+  bool usual = true;                     // the used ones are whole, and nothing was compiled in them
+  bool has_first = false;                // the first of the run is among them
   Parts parts;                           // of a call
   Parts outside;                         // of it, outside of loops and recursions
   double operators = 0, control_operators = 0, python_calls = 0;  // of a call

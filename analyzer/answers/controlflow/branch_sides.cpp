@@ -98,7 +98,8 @@ void BranchSides::add_loop_test(std::size_t test, std::size_t waited_for) {
   const std::vector<Loop>& loops = code_->loops();
   for (std::size_t l = 0; l < loops.size(); ++l)
     if (loops[l].line == code_->line(test))
-      return loop_tests_[{ConstructKind::loop, region_.activations[activation_].code, l}].push_back(waited_for);
+      return loop_tests_[{ConstructKind::loop, region_.activations[activation_].code, l}].push_back(
+          waited_for);
 }
 
 Parts BranchSides::test_of(const std::vector<std::size_t>& extractions) const {

@@ -74,8 +74,7 @@ void Codes::find_around(const Region& step) {
     const bool calls_open = first.is_call && step.activations[first.index].before;
     if (!calls_open && activation.ended) continue;
     const std::size_t at = instruction_at(flow->code(), first.offset);
-    const std::size_t last =
-        calls_open ? at : instruction_at(flow->code(), activation.events.back().offset);
+    const std::size_t last = calls_open ? at : instruction_at(flow->code(), activation.events.back().offset);
     if (at == kNone || last == kNone) continue;
     for (std::size_t l = flow->loop_at(at); l != kNone; l = flow->loops()[l].parent)
       if (flow->loops()[l].inside[last]) around_.insert({activation.code, l});

@@ -16,8 +16,8 @@ namespace lotus::analyzer::controlflow {
 
 struct GraphBreakAnswer {
   memory::SourceLine source;
-  std::string reason;       // its first line
-  std::uint64_t times = 0;  // that compiling met it
+  std::vector<std::string> reasons;  // the first line of each; what follows is of all of them together
+  std::uint64_t times = 0;           // that compiling met it
   // What lies between the graph before it and the graph behind it, in a call of the region, where what goes
   // on behind it was called: Python with what calls check, and operators that run outside of graphs.
   double calls = 0, python_ns = 0, operators_ns = 0;

@@ -23,11 +23,17 @@ std::string count_text(double count) {
              : fmt::format("{:.1f}", count);
 }
 
+std::string reasons_text(const GraphBreakAnswer& broken) {
+  std::string text;
+  for (const std::string& reason : broken.reasons) text += (text.empty() ? "" : "; ") + escaped(reason);
+  return text;
+}
+
 std::string break_text(const GraphBreakAnswer& broken, double of_call) {
   return fmt::format(
       "The graph breaks at {} ({}): from the graph before it to the one behind it {} of Python and {} of "
       "operators a call, {} of the call's time. Take it out of what is compiled, and the two graphs are one.",
-      where(broken.source), escaped(broken.reason), human_time(broken.python_ns),
+      where(broken.source), reasons_text(broken), human_time(broken.python_ns),
       human_time(broken.operators_ns),
       human_percent(100 * (broken.python_ns + broken.operators_ns) / of_call));
 }
@@ -56,7 +62,7 @@ Json break_json(const GraphBreakAnswer& broken) {
   return {{"file", broken.source.file},
           {"line", broken.source.line},
           {"function", broken.source.function},
-          {"reason", broken.reason},
+          {"reasons", broken.reasons},
           {"times", broken.times},
           {"calls", broken.known ? Json(broken.calls) : Json(nullptr)},
           {"python_s", told(broken.python_ns)},
@@ -125,7 +131,7 @@ Table graph_break_table(const CompiledAnswer& answer, std::size_t rows) {
   for (std::size_t i = 0; i < answer.breaks.size() && i < rows; ++i) {
     const GraphBreakAnswer& broken = answer.breaks[i];
     const auto told = [&](double ns) { return broken.known ? human_time(ns) : std::string("not known"); };
-    table.add({where(broken.source), escaped(broken.reason), human_count(broken.times),
+    table.add({where(broken.source), reasons_text(broken), human_count(broken.times),
                broken.known ? count_text(broken.calls) : "not known", told(broken.python_ns),
                told(broken.operators_ns)});
   }

@@ -32,7 +32,7 @@ class Walk {
     sum_contexts();
     sides_.settle(constructs_);
     settle_doubts();
-    std::erase_if(constructs_.all, [&](const auto& one) { 
+    std::erase_if(constructs_.all, [&](const auto& one) {
       return one.first.kind == ConstructKind::loop && codes_.is_around(one.first.code, one.first.at);
     });
   }
@@ -190,12 +190,11 @@ class Walk {
     for (const auto& [test, side] : way.tests) {
       if (flow.is_loop_test(test)) {
         for (std::size_t l = 0; l < flow.loops().size(); ++l)
-          if (after_control && flow.loops()[l].line == flow.line(test))
-            {
-              Construct& loop = construct(loop_key(index, l));
-              loop.data_dependent = true;
-              loop.tested_in.insert(loop_key(index, l));
-            }
+          if (after_control && flow.loops()[l].line == flow.line(test)) {
+            Construct& loop = construct(loop_key(index, l));
+            loop.data_dependent = true;
+            loop.tested_in.insert(loop_key(index, l));
+          }
       } else {
         Construct& branch = construct({ConstructKind::branch, region_.activations[index].code, test});
         ++(side > 0 ? branch.taken : side < 0 ? branch.not_taken : branch.unknown);

@@ -105,8 +105,7 @@ std::string tests_text(const RegionAnswer& answer, const Tests& tests) {
         "The test of the loop at {} reads a tensor: {} a call, {} of its time. Test every few iterations, if "
         "more of them do no harm, or compile the loop as a whole (torch.jit.script).",
         at(first), human_time(tests.ns), share);
-  const double each =
-      tests.ns * static_cast<double>(answer.used) / static_cast<double>(first.sums.visits());
+  const double each = tests.ns * static_cast<double>(answer.used) / static_cast<double>(first.sums.visits());
   return fmt::format(
       "The test at {} reads a tensor: {} a time, {} of the call's time. Decide once for all (tolist before "
       "the loop), or on the tensor (torch.where).",

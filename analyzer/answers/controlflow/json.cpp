@@ -119,7 +119,8 @@ Json construct_json(const RegionAnswer& answer, std::size_t region, const Constr
   }
   json["within"] = parts_json(sums.within, calls);
   json["own"] = parts_json(sums.own, calls);
-  if (construct.kind == ConstructKind::loop && sums.data_dependent) json["test"] = parts_json(sums.test, calls);
+  if (construct.kind == ConstructKind::loop && sums.data_dependent)
+    json["test"] = parts_json(sums.test, calls);
   json["operators"] = count_json(answer, sums.operators);
   if (construct.kind == ConstructKind::loop) {
     json["statement"] = construct.is_for ? "for" : "while";
@@ -141,15 +142,6 @@ Json construct_json(const RegionAnswer& answer, std::size_t region, const Constr
 }
 
 }  // namespace
-
-Json measured_json(const Measured& measured) {
-  return {{"name", measured.without.name},
-          {"calls", measured.without.recorded},
-          {"with_s", measured.with.parts.untraced() / kNs},
-          {"without_s", measured.without.parts.untraced() / kNs},
-          {"overhead", measured.overhead()},
-          {"estimated_overhead", measured.with.overhead()}};
-}
 
 Json control_flow_json(const std::vector<RegionAnswer>& answers) {
   Json json = {{"schema", 1}, {"regions", Json::array()}, {"constructs", Json::array()}};

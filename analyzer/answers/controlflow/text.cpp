@@ -279,25 +279,4 @@ std::string control_flow_text(const std::vector<RegionAnswer>& answers, std::siz
   return text.take();
 }
 
-std::string measured_text(const Measured& measured, const Terminal& terminal) {
-  const double with = measured.with.parts.untraced(), without = measured.without.parts.untraced();
-  if (without > with)
-    return terminal.styled(
-               Style::bold,
-               wrapped(fmt::format(
-                           "Measured against the other trace: {} takes {} a call there, more than the {} "
-                           "here. It is no twin without control flow, or was recorded on a busier machine.",
-                           escaped(measured.without.name), human_time(without), human_time(with)),
-                       terminal.width)) +
-           "\n\n";
-  const std::string text = fmt::format(
-      "Measured against the other trace: {} of {} goes ({}: {} with control flow, {} without). From the "
-      "first trace alone "
-      "{} was to be expected.",
-      human_percent(100 * measured.overhead()), escaped(measured.with.name), escaped(measured.without.name),
-      human_time(measured.with.parts.untraced()), human_time(measured.without.parts.untraced()),
-      human_percent(100 * measured.with.overhead()));
-  return terminal.styled(Style::bold, wrapped(text, terminal.width)) + "\n\n";
-}
-
 }  // namespace lotus::analyzer::controlflow

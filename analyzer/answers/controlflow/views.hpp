@@ -17,16 +17,6 @@ std::string control_flow_text(const std::vector<RegionAnswer>& answers, std::siz
 // Keys: lotus-json(5).
 nlohmann::ordered_json control_flow_json(const std::vector<RegionAnswer>& answers);
 
-// What control flow takes as the paper measures it: `with`, and the same work without.
-struct Measured {
-  const RegionAnswer& with;
-  const RegionAnswer& without;
-
-  double overhead() const { return 1 - without.parts.untraced() / with.parts.untraced(); }
-};
-std::string measured_text(const Measured& measured, const Terminal& terminal);
-nlohmann::ordered_json measured_json(const Measured& measured);
-
 // What to do about a region, most important first; whole sentences.
 std::vector<std::string> control_flow_findings(const RegionAnswer& answer);
 

@@ -59,7 +59,7 @@ function compiledTables({graph_breaks, functions}) {
   const known = seconds => seconds == null ? 'not known' : timeText(1e3 * seconds);
   return [
     ...(graph_breaks.length ? [tableOf(graph_breaks.slice(0, 40), [
-      ['Graph break', 'name', c => [sourceText(c), el('small', c.reason)]], ['Met', '', c => countText(c.times)],
+      ['Graph break', 'name', c => [sourceText(c), el('small', c.reasons.join('; '))]], ['Met', '', c => countText(c.times)],
       ['A call', '', c => c.calls == null ? 'not known' : countOf(c.calls)], ['Python', '', c => known(c.python_s)],
       ['Operators', '', c => known(c.operators_s)]
     ])] : []),
