@@ -166,13 +166,19 @@ void adopt_open_frames(Thread& thread) {
   }
 }
 
-// Of the next calls of what was met, nobody shall miss the beginning.
-[[gnu::noinline]] void keep_found_visible() {
+// Of the next calls of what was met, nobody shall miss the beginning. What was met may have ended unseen
+// since then, and its code be gone: only what the thread still executes is looked at.
+[[gnu::noinline]] void keep_found_visible(const PythonFrames& layout) {
+  std::uint64_t frame = innermost_frame(layout, all.state);
   for (std::uint32_t i = 0; i < all.found && i < all.depth; ++i) {
-    const Activation& met = all.open[all.depth - 1 - i];
+    const Activation met = all.open[all.depth - 1 - i];
+    std::size_t left = kMostFound;
+    while (frame != 0 && frame != met.frame && left-- > 0) frame = caller_of(layout, frame);
+    if (frame != met.frame || code_in(layout, frame) != met.code) break;
     keep_frame_visible(reinterpret_cast<const py::Frame*>(met.frame),
                        reinterpret_cast<py::Object*>(met.code));
-    if (met.known != nullptr && !tables_are_told(*met.known)) tell_tables(*met.known, all.serial);
+    if (met.known != nullptr && met.known->code == met.code && !tables_are_told(*met.known))
+      tell_tables(*met.known, all.serial);
   }
   all.found = 0;
 }
@@ -190,7 +196,7 @@ RecordedCall begin_activation(Thread& thread, const py::Frame* evaluated, py::Ob
   std::uint32_t place = all.below;
   if (all.depth != 0)
     place = is_at(thread, *layout, innermost_frame(*layout, all.state)) ? place_of_innermost(*layout) : 0;
-  if (all.found != 0 && py::api.PyErr_Occurred() == nullptr) keep_found_visible();
+  if (all.found != 0 && py::api.PyErr_Occurred() == nullptr) keep_found_visible(*layout);
   KnownCode* const known = known_code(*layout, frame, code);
   if (known != nullptr && !tables_are_told(*known)) tell_tables(*known, all.serial);
   const bool generator = known != nullptr && known->is_generator;

@@ -64,11 +64,19 @@ inline std::uint64_t innermost_frame(const PythonFrames& layout, std::uint64_t s
   return frame != 0 && is_evaluators(layout, frame) ? caller_of(layout, frame) : frame;
 }
 
-// 0: what lies there is none.
+// From 3.13 on, CPython's own frame around an __init__ that it calls without a C call has a constant as its
+// code, which is in memory that cannot be written: to be asked for its instructions, it would write there.
+// Its name and its file are one str; no compiler makes such code.
+inline bool is_constant_code(const PythonFrames& layout, std::uint64_t code) {
+  return word_in(code, layout.name) == word_in(code, layout.file);
+}
+
+// 0: what lies there is none of the program's.
 inline std::uint64_t code_in(const PythonFrames& layout, std::uint64_t frame) {
   constexpr std::int64_t kType = 8;  // of an object
   const std::uint64_t code = word_in(frame, layout.code) & layout.pointer_mask;
-  return code != 0 && word_in(code, kType + layout.header_more) == layout.code_type ? code : 0;
+  if (code == 0 || word_in(code, kType + layout.header_more) != layout.code_type) return 0;
+  return is_constant_code(layout, code) ? 0 : code;
 }
 
 inline std::uint64_t instruction_in(const PythonFrames& layout, std::uint64_t frame) {

@@ -1,9 +1,11 @@
 // Regions: what is work, what is control flow, what is Python; expected values by hand.
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "answers/controlflow/measured.hpp"
 #include "made_regions.hpp"
 
 using namespace lotus;
@@ -374,4 +376,103 @@ TEST_CASE("control-flow: much waiting is told, and no gain") {
   CHECK(controlflow::control_flow_findings(answer).empty());
   CHECK(controlflow::control_flow_text(told.answers, 12, Terminal{}).find("did not compute") !=
         std::string::npos);
+}
+
+namespace {
+
+// A call of looped(), in each of whose iterations the branch's test takes `test_ms`, and what is behind it
+// `rest_ms` more.
+void tested_loop(RegionTrace& made, std::uint64_t code, double from, double test_ms, double rest_ms) {
+  made.call(from, code);
+  double ms = from;
+  for (int i = 0; i < 3; ++i) {
+    made.operand(ms + 0.1, 1000, false);
+    made.op(ms + test_ms, test_ms - 0.1, kTruth, made.place(code, 4));
+    made.op(ms + test_ms + 0.1, 0.1, kAdd, made.place(code, 8));
+    ms += test_ms + rest_ms + 0.2;
+    made.op(ms, 0.1, kAdd, made.place(code, 12));
+  }
+  made.returns(ms);
+}
+
+std::vector<std::string> findings_of(const Told& told) {
+  return controlflow::control_flow_findings(told.answers.at(0));
+}
+
+}  // namespace
+
+TEST_CASE("control-flow: a test that reads a tensor comes before the loop whose cost it is") {
+  RegionTrace made;
+  made.begin(10);
+  tested_loop(made, kForward, 10, 4, 0.1);
+  made.end(22.9);
+  const Told told(made);
+  const auto findings = findings_of(told);
+  REQUIRE(findings.size() >= 1);
+  CHECK(findings[0].starts_with("The test at model.py:13 reads a tensor"));
+  // What is left of the loop is little.
+  for (const std::string& text : findings) CHECK(text.find("The loop at") == std::string::npos);
+}
+
+TEST_CASE("control-flow: a loop whose cost is not its tests' comes first, by what it costs") {
+  RegionTrace made;
+  made.begin(10);
+  tested_loop(made, kForward, 10, 1, 4);
+  made.end(25.6);
+  const Told told(made);
+  const auto findings = findings_of(told);
+  REQUIRE(findings.size() >= 2);
+  CHECK(findings[0].starts_with("The loop at model.py:11"));
+  CHECK(findings[1].starts_with("The test at model.py:13 reads a tensor"));
+}
+
+TEST_CASE("control-flow: a function that is defined again is one, and told once") {
+  RegionTrace made;
+  constexpr std::uint64_t kAgain = 3;
+  made.code(kAgain, "Model.forward", looped());
+  made.begin(10);
+  tested_loop(made, kForward, 10, 4, 0.1);
+  tested_loop(made, kAgain, 30, 4, 0.1);
+  made.end(45);
+  const Told told(made);
+  const controlflow::Construct* loop = told.find(ConstructKind::loop, 11);
+  REQUIRE(loop != nullptr);
+  CHECK(loop->entries == 2);
+  CHECK(loop->iterations == 6);
+  CHECK(told.answers[0].constructs.size() == 2);
+  std::size_t tests = 0;
+  for (const std::string& text : findings_of(told)) tests += text.starts_with("The test") ? 1 : 0;
+  CHECK(tests == 1);
+}
+
+TEST_CASE("control-flow: traces with lost records, or in which all was compiled, are compared with none") {
+  const auto answers = [](std::uint64_t incomplete, bool compiled) {
+    RegionTrace made;
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      const double from = 10 + 10 * static_cast<double>(i);
+      if (compiled)
+        made.define<Kind::compilation>(1, at(0), i + 1, std::string("f"), std::string("f.py"),
+                                       std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1},
+                                       std::uint64_t{1}, std::string(), std::string());
+      made.begin(from, i);
+      made.call(from, kHelper);
+      made.op(from + 1, 0.5, kAdd, made.place(kHelper, 0));
+      made.returns(from + 3);
+      made.end(from + 3, i, incomplete);
+    }
+    return std::make_unique<Told>(made);
+  };
+  const auto whole = answers(0, false), cut = answers(1, false), compiled = answers(0, true);
+  const auto measured = [](const auto& with, const auto& without) {
+    return controlflow::Measured{with->answers.at(0), without->answers.at(0)};
+  };
+  CHECK(measured(whole, whole).why_not().empty());
+  CHECK(measured(whole, cut).why_not().find("in the other trace is recorded to its end") !=
+        std::string::npos);
+  CHECK(measured(cut, whole).why_not().find("in the first trace is recorded to its end") !=
+        std::string::npos);
+  CHECK(measured(whole, compiled).why_not().find("compiled something in each whole call") !=
+        std::string::npos);
+  CHECK(controlflow::measured_json(measured(whole, cut))["overhead"].is_null());
+  CHECK(controlflow::measured_json(measured(whole, whole))["overhead"] == 0);
 }

@@ -5,6 +5,7 @@
 Prints as JSON for each call of the region how often functions were called and how deep, and the tables of some functions.
 """
 import collections
+import ctypes
 import functools
 import json
 import os
@@ -220,6 +221,23 @@ class Model:
             names["made"](n)
             del names
 
+    def swapped(self):
+        """As torch.compile does: CPython's own evaluator meanwhile, which runs an __init__ below a frame of its own."""
+        api = ctypes.pythonapi
+        api.PyInterpreterState_Get.restype = api._PyInterpreterState_GetEvalFrameFunc.restype = ctypes.c_void_p
+        interpreter = ctypes.c_void_p(api.PyInterpreterState_Get())
+        evaluator = ctypes.c_void_p(api._PyInterpreterState_GetEvalFrameFunc(interpreter))
+
+        class Swaps:
+            def __init__(self, last):
+                if last:
+                    api._PyInterpreterState_SetEvalFrameFunc(interpreter, evaluator)
+                    fall(3)
+
+        api._PyInterpreterState_SetEvalFrameFunc(interpreter, ctypes.cast(api._PyEval_EvalFrameDefault, ctypes.c_void_p))
+        swaps(Swaps, 100)
+        return fall(4)
+
     def leaves(self):
         fall(3)
         raise KeyError("out of the region")
@@ -227,6 +245,11 @@ class Model:
     def exits(self):
         fall(3)
         sys.exit(3)
+
+
+def swaps(made, count):
+    for i in range(count):
+        made(i == count - 1)
 
 
 class Other(Model):

@@ -34,7 +34,8 @@ bool is_graph_file(std::string_view file) {
 
 class Finder {
  public:
-  Finder(const CompiledAnswer& answer, const Region& region) : answer_(answer), region_(region) {
+  Finder(const std::vector<memory::SourceLine>& breaks, const Region& region)
+      : breaks_(breaks), region_(region) {
     find_graphs();
   }
 
@@ -75,17 +76,15 @@ class Finder {
   }
 
   std::size_t break_at(const std::string& file, std::uint64_t line) const {
-    for (std::size_t b = 0; b < answer_.breaks.size(); ++b)
-      if (answer_.breaks[b].source.line == line && answer_.breaks[b].source.file == file) return b;
+    for (std::size_t b = 0; b < breaks_.size(); ++b)
+      if (breaks_[b].line == line && breaks_[b].file == file) return b;
     return Activation::kNobody;
   }
 
   // Of a function that was part of the graph until its own break ended that.
   std::size_t break_in(const PythonCode& code) const {
-    for (std::size_t b = 0; b < answer_.breaks.size(); ++b)
-      if (answer_.breaks[b].source.file == code.file &&
-          last_name(answer_.breaks[b].source.function) == last_name(code.name))
-        return b;
+    for (std::size_t b = 0; b < breaks_.size(); ++b)
+      if (breaks_[b].file == code.file && last_name(breaks_[b].function) == last_name(code.name)) return b;
     return Activation::kNobody;
   }
 
@@ -141,7 +140,7 @@ class Finder {
     return false;
   }
 
-  const CompiledAnswer& answer_;
+  const std::vector<memory::SourceLine>& breaks_;
   const Region& region_;
   std::vector<bool> graphs_, resumes_;  // by activation: it is a graph; it has what goes on behind a break
 };
@@ -167,8 +166,8 @@ std::string original_function(std::string_view name) {
   return std::string(name);
 }
 
-std::vector<BreakWindow> break_windows(const CompiledAnswer& answer, const Region& region) {
-  return Finder(answer, region).all();
+std::vector<BreakWindow> break_windows(const std::vector<memory::SourceLine>& breaks, const Region& region) {
+  return Finder(breaks, region).all();
 }
 
 }  // namespace lotus::analyzer::controlflow

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "answers/controlflow/compiled.hpp"
+#include "answers/controlflow/region.hpp"
+#include "answers/memory/source.hpp"
 
 namespace lotus::analyzer::controlflow {
 
@@ -27,7 +28,7 @@ struct BreakWindow {
   bool holds(std::uint64_t ticks) const;
 };
 
-std::vector<BreakWindow> break_windows(const CompiledAnswer& answer, const Region& region);
+std::vector<BreakWindow> break_windows(const std::vector<memory::SourceLine>& breaks, const Region& region);
 
 // The name without the class or function that it is defined in.
 std::string_view last_name(std::string_view qualified);

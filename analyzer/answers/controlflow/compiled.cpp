@@ -120,7 +120,9 @@ void add_compiled(CompiledAnswer& answer, const Region& region, const Times& tim
           function.source.function == last_name(code->second.name))
         ++function.calls;
   }
-  for (const BreakWindow& window : break_windows(answer, region))
+  std::vector<memory::SourceLine> lines;
+  for (const GraphBreakAnswer& broken : answer.breaks) lines.push_back(broken.source);
+  for (const BreakWindow& window : break_windows(lines, region))
     add_break(answer.breaks[window.broken], region, times, window, share);
 }
 
