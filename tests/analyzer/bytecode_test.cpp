@@ -2,84 +2,20 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "answers/controlflow/code_flow.hpp"
 #include "answers/controlflow/line_table.hpp"
+#include "python_codes.hpp"
 
 using namespace lotus::analyzer;
 using namespace lotus::analyzer::controlflow;
+using namespace lotus::analyzer::test;
 
 namespace {
-
-std::string from_hex(const std::string& hex) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return bytes;
-}
-
-// Interpreters of this machine; none of them has to be there.
-std::vector<std::string> interpreters() {
-  std::vector<std::string> found;
-  const char* home = std::getenv("HOME");
-  const std::filesystem::path versions = std::string(home != nullptr ? home : "") + "/.pyenv/versions";
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(versions, error))
-    found.push_back((entry.path() / "bin/python3").string());
-  for (const char* directory : {"/usr/bin", "/usr/local/bin"})
-    for (unsigned minor = kOldestMinor; minor <= kNewestMinor; ++minor)
-      found.push_back(std::string(directory) + "/python3." + std::to_string(minor));
-  std::erase_if(found, [](const std::string& path) { return !std::filesystem::exists(path); });
-  return found;
-}
-
-std::string output_of(const std::string& command) {
-  std::string out;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
-  char buffer[1 << 16];
-  for (std::size_t read = 1; pipe && read > 0;) {
-    read = std::fread(buffer, 1, sizeof buffer, pipe.get());
-    out.append(buffer, read);
-  }
-  return out;
-}
-
-// Of one line of print_codes.py. Returns what differs first; empty: nothing.
-std::string difference(const std::string& text) {
-  std::istringstream words(text);
-  unsigned minor = 0;
-  std::uint64_t first = 0;
-  std::string bytecode, table, word;
-  words >> minor >> first >> bytecode >> table;
-  const auto code = decoded(minor, from_hex(bytecode));
-  if (!code) return "not decoded";
-  const auto lines = lines_of(minor, *code, table == "-" ? "" : from_hex(table), first);
-  std::size_t count = 0;
-  while (words >> word) {
-    std::uint64_t offset = 0;
-    std::uint32_t line = 0;
-    long long target = 0;
-    if (std::sscanf(word.c_str(), "%llu:%u:%lld", reinterpret_cast<unsigned long long*>(&offset), &line,
-                    &target) != 3)
-      return "what Python printed: " + word;
-    const std::size_t at = instruction_at(*code, offset);
-    if (at != count++) return "no instruction of its own: " + word;
-    if (table != "-" && lines[at] != line) return "line " + std::to_string(lines[at]) + ": " + word;
-    const Instruction& one = (*code)[at];
-    const bool known = one.target != kNone;
-    if (known && target >= 0 && instruction_at(*code, static_cast<std::uint64_t>(target)) != one.target)
-      return "target " + std::to_string((*code)[one.target].offset) + ": " + word;
-    if (known && target < 0) return "jumps: " + word;
-  }
-  return count == code->size() ? "" : "number of instructions";
-}
 
 // The code of one function of `source`, by the first interpreter of a version; empty: there is none.
 CodeTable table_of(unsigned minor, const std::string& source) {

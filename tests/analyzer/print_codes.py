@@ -1,8 +1,10 @@
-"""Prints what Python's own dis says of the codes of some modules of its library: a line for each, as
+"""Prints what Python's own dis says of the codes of files, or else of some modules of its library: a line for each, as
 
     minor first-line bytecode-in-hex lines-in-hex offset:line:target…
 
-without EXTENDED_ARGs; line 0: none; target -1: it does not jump."""
+without EXTENDED_ARGs; line 0: none; target -1: it does not jump.
+
+    python3.15 print_codes.py flow_shapes.py > flow_shapes.3.15.txt"""
 import dis
 import importlib
 import sys
@@ -36,8 +38,7 @@ def told(code):
     return " ".join([str(sys.version_info[1]), str(code.co_firstlineno), code.co_code.hex(), table.hex() or "-", *found])
 
 
-for name in MODULES:
-    path = importlib.import_module(name).__file__
+for path in sys.argv[1:] or [importlib.import_module(name).__file__ for name in MODULES]:
     with open(path, encoding="utf-8") as file:
         for one in codes_of(compile(file.read(), path, "exec")):
             print(told(one))

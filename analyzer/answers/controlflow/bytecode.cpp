@@ -12,7 +12,7 @@ struct Row {
   Flow flow;
 };
 
-// CPython's Lib/opcode.py (3.9 to 3.12), Include/opcode_ids.h (3.13, 3.14). What is not here is Flow::next.
+// CPython's Lib/opcode.py (3.9 to 3.12), Include/opcode_ids.h (3.13 to 3.15). What is not here is Flow::next.
 // Names of rows, in their order:
 // RERAISE RETURN_VALUE FOR_ITER JUMP_FORWARD JUMP_IF_FALSE_OR_POP JUMP_IF_TRUE_OR_POP JUMP_ABSOLUTE
 // POP_JUMP_IF_FALSE POP_JUMP_IF_TRUE JUMP_IF_NOT_EXC_MATCH SETUP_FINALLY RAISE_VARARGS SETUP_WITH
@@ -70,8 +70,15 @@ constexpr Row k314[] = {{35, Flow::stop},          {69, Flow::extended},
                         {102, Flow::test_forward}, {103, Flow::test_forward},
                         {104, Flow::stop},         {105, Flow::stop},
                         {106, Flow::send},         {27, Flow::nop}};
+constexpr Row k315[] = {{33, Flow::stop},          {67, Flow::extended},
+                        {68, Flow::for_iter},      {74, Flow::jump_backward},
+                        {75, Flow::jump_backward}, {76, Flow::jump_forward},
+                        {99, Flow::test_forward},  {100, Flow::test_forward},
+                        {101, Flow::test_forward}, {102, Flow::test_forward},
+                        {103, Flow::stop},         {104, Flow::stop},
+                        {105, Flow::send},         {25, Flow::nop}};
 
-constexpr std::span<const Row> kRows[] = {k39, k310, k311, k312, k313, k314};
+constexpr std::span<const Row> kRows[] = {k39, k310, k311, k312, k313, k314, k315};
 static_assert(std::size(kRows) == kNewestMinor - kOldestMinor + 1);
 
 Flow flow_of(std::span<const Row> rows, std::uint8_t opcode) {

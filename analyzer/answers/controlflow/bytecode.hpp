@@ -12,7 +12,7 @@
 
 namespace lotus::analyzer::controlflow {
 
-inline constexpr unsigned kOldestMinor = 9, kNewestMinor = 14;  // of Python 3, whose instructions are known
+inline constexpr unsigned kOldestMinor = 9, kNewestMinor = 15;  // of Python 3, whose instructions are known
 
 // How an instruction goes on.
 enum class Flow : std::uint8_t {
@@ -28,6 +28,7 @@ enum class Flow : std::uint8_t {
   for_iter,      // with the next one, or, at the iterator's end, at its target
   send,          // the same, of what a coroutine or generator awaits
   handler_test,  // at its target or the next one, by the type of an exception
+  builtin_test,  // the same, in what the compiler made of any(), all(), tuple() and the like
   setup,         // with the next one; exceptions go to its target
   stop,          // nowhere: it returns or raises
 };

@@ -5,29 +5,28 @@
 #include <span>
 #include <string_view>
 
-#include "answers/controlflow/line_table.hpp"
-
 namespace lotus::analyzer::controlflow {
 namespace {
 
 // Opcodes of 3.9 and 3.10, in pairs from one to another: BINARY_… and INPLACE_…, but BINARY_SUBSCR.
 constexpr std::uint8_t kOperations[][2] = {{16, 17}, {19, 20}, {22, 24}, {26, 29},
                                            {55, 57}, {59, 59}, {62, 67}, {75, 79}};
-constexpr std::uint8_t kBinaryOp[] = {122, 122, 45, 44};  // BINARY_OP of 3.11 to 3.14
-constexpr std::uint8_t kSubscript = 26;                   // its argument in 3.14 for x[i]
+constexpr std::uint8_t kBinaryOp[] = {122, 122, 45, 44, 42};  // BINARY_OP of 3.11 to 3.15
+constexpr std::uint8_t kSubscript = 26;                       // its argument from 3.14 on for x[i]
 
 // CALL_FUNCTION, …_KW, …_EX, CALL_METHOD; CALL, CALL_FUNCTION_EX; the same and CALL_KW.
 constexpr std::uint8_t kCalls[][4] = {{131, 141, 142, 161}, {131, 141, 142, 161}, {171, 142, 0, 0},
-                                      {171, 142, 0, 0},     {53, 54, 57, 0},      {52, 4, 55, 0}};
-// LOAD_GLOBAL, LOAD_ATTR, LOAD_METHOD, LOAD_NAME, EXTENDED_ARG of 3.9 to 3.13, by `dis`. 0: there is none.
+                                      {171, 142, 0, 0},     {53, 54, 57, 0},      {52, 4, 55, 0},
+                                      {50, 4, 53, 0}};
+// LOAD_GLOBAL, LOAD_ATTR, LOAD_METHOD, LOAD_NAME, EXTENDED_ARG, by `dis`. 0: there is none.
 struct Loads {
   std::uint8_t global, attribute, method, name, extended;
 };
-constexpr Loads kLoads[] = {{116, 106, 160, 101, 144},
-                            {116, 106, 160, 101, 144},
-                            {116, 106, 160, 101, 144},
-                            {116, 106, 0, 101, 144},
-                            {91, 82, 0, 92, 71}};
+constexpr Loads kLoads[] = {{116, 106, 160, 101, 144}, {116, 106, 160, 101, 144}, {116, 106, 160, 101, 144},
+                            {116, 106, 0, 101, 144},   {91, 82, 0, 92, 71},       {92, 80, 0, 93, 69},
+                            {91, 79, 0, 92, 67}};
+static_assert(std::size(kBinaryOp) == kNewestMinor - 11 + 1 &&
+              std::size(kCalls) == kNewestMinor - kOldestMinor + 1 && std::size(kLoads) == std::size(kCalls));
 
 // Of Python's library and PyTorch, written in C: they call functions, or go through generators, that they are
 // given.
@@ -61,6 +60,8 @@ std::optional<CodeFlow> CodeFlow::of(unsigned minor, const CodeTable& table, std
   flow.lines_ = lines_of(minor, *code, table.lines, first_line);
   flow.code_ = std::move(*code);
   flow.link();
+  flow.find_inlined(minor, table.bytecode);
+  flow.find_inverted(minor, table.lines);
   flow.find_handlers(minor, table.bytecode);
   flow.link_handlers();
   flow.find_operations(minor, table);
@@ -105,7 +106,7 @@ std::set<std::uint32_t> CodeFlow::lines_that_call_back(unsigned minor, const Cod
   }
   std::set<std::uint32_t> lines;
   if (named.empty() && !table.names.empty()) return lines;
-  const bool known = !table.names.empty() && minor - kOldestMinor < std::size(kLoads);
+  const bool known = !table.names.empty();
   for (std::size_t i = 0; i < code_.size(); ++i) {
     const std::size_t at = code_[i].offset;
     const auto opcode = static_cast<std::uint8_t>(table.bytecode[at]);
@@ -153,27 +154,27 @@ void CodeFlow::find_loops() {
     for (std::size_t i = 0; i < code_.size(); ++i)
       if (reached[i] && !before[i]) handled[i] = handler.line;
   }
+  std::map<std::size_t, std::vector<std::size_t>> ends;  // by header
   const auto comes_back = [&](std::size_t from, std::size_t to) {
     if (from_start_[from]) return true;
-    if (code_[to].flow == Flow::for_iter || (lines_[to] != 0 && lines_[to] <= handled[from])) return true;
+    if (code_[to].flow == Flow::for_iter || (lines_[to] != 0 && lines_[to] < handled[from])) return true;
+    // `while True:` may begin with a `with`; the end of another one of the same line is no loop.
+    if (lines_[to] == handled[from] && ends.contains(to)) return true;
     std::vector<bool> after(code_.size() + 1, false);
     fill(to, after);
     return static_cast<bool>(after[from]);
   };
-  std::map<std::size_t, std::vector<std::size_t>> ends;  // by header
   for (std::size_t i = 0; i < code_.size(); ++i)
     for (const std::size_t to : next_[i])
       if (reached[i] && to <= i && code_[to].flow != Flow::send && comes_back(i, to)) ends[to].push_back(i);
   for (const auto& [header, froms] : ends) {
+    for (const std::size_t from : froms) back_.insert({from, header});
+    if (inlined_.contains(header)) continue;
     Loop loop;
     loop.header = header;
     loop.inside.assign(code_.size() + 1, false);
     loop.inside[header] = true;
-    std::vector<std::size_t> open;
-    for (const std::size_t from : froms) {
-      back_.insert({from, header});
-      open.push_back(from);
-    }
+    std::vector<std::size_t> open = froms;
     while (!open.empty()) {
       const std::size_t at = open.back();
       open.pop_back();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "answers/controlflow/bytecode.hpp"
+#include "answers/controlflow/line_table.hpp"
 #include "reading/trace/catalog.hpp"
 
 namespace lotus::analyzer::controlflow {
@@ -38,7 +39,8 @@ struct Way {
   bool found = false;
   bool passes_seen = false;  // no way is without an instruction that would have been seen
   std::vector<std::size_t> steps;
-  // Tests on it with the side that was taken: +1 the next instruction, -1 the target, 0 it cannot be told.
+  // Tests on it with the side that was taken: +1 what stands under the `if`, -1 the other one, 0 it cannot be
+  // told.
   std::vector<std::pair<std::size_t, int>> tests;
   // Loops and tests of which another way would count something else.
   std::vector<std::size_t> doubted_loops, doubted_tests;
@@ -65,6 +67,10 @@ class CodeFlow {
   bool calls_one(std::size_t instruction) const { return calls_[instruction]; }
   // A test that is part of a loop's statement.
   bool is_loop_test(std::size_t instruction) const { return loop_tests_.contains(instruction); }
+  // Whether a test that goes on at `next` executes what stands under the source's `if`.
+  bool enters(std::size_t test, std::size_t next) const {
+    return (next == test + 1) != inverted_.contains(test);
+  }
   // Where both sides of a test have come together again; kExit: nowhere before the function ends.
   std::size_t join_of(std::size_t test) const;
 
@@ -100,6 +106,8 @@ class CodeFlow {
 
   CodeFlow() = default;
   void link();
+  void find_inlined(unsigned minor, std::string_view bytecode);
+  void find_inverted(unsigned minor, std::string_view table);
   void find_handlers(unsigned minor, std::string_view bytecode);
   void link_handlers();
   std::set<std::uint32_t> lines_that_call_back(unsigned minor, const CodeTable& table) const;
@@ -132,6 +140,8 @@ class CodeFlow {
   std::vector<bool> operations_, calls_;  // by instruction
   std::set<std::pair<std::size_t, std::size_t>> back_;
   std::set<std::size_t> loop_tests_, seen_;
+  std::set<std::size_t> inlined_;   // FOR_ITERs of what the compiler made of any() and the like
+  std::set<std::size_t> inverted_;  // tests whose next instruction begins the loop's next iteration
   mutable std::map<std::size_t, std::vector<std::uint64_t>> distances_;
   mutable std::map<std::pair<std::size_t, std::size_t>, Way> ways_;
   mutable std::size_t kept_steps_ = 0;  // of ways_

@@ -140,16 +140,16 @@ void CodeFlow::find_doubts(std::size_t from, std::size_t goal, bool with_exits, 
     if (!same) way.doubted_loops.push_back(l);
   }
   for (const std::size_t t : tests) {
-    const auto passes = [&](bool forward, bool backward) {
+    const auto passes = [&](bool entering, bool other) {
       return !too_many && is_same_everywhere(unseen.from, [&](const Unseen::Edge& edge) {
         if (edge.at != t || edge.raised) return 0L;
-        return (edge.next == t + 1 ? forward : backward) ? 1L : 0L;
+        return (enters(t, edge.next) ? entering : other) ? 1L : 0L;
       });
     };
-    const bool next = passes(true, false), target = passes(false, true);
-    if (next && target) continue;
+    const bool entered = passes(true, false), passed = passes(false, true);
+    if (entered && passed) continue;
     for (auto& [test, side] : way.tests)
-      if (test == t && !(side > 0 ? next : target)) side = 0;
+      if (test == t && !(side > 0 ? entered : passed)) side = 0;
     if (!passes(true, true)) way.doubted_tests.push_back(t);
   }
 }

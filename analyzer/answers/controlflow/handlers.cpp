@@ -1,6 +1,7 @@
 // Where exceptions go on in a code. Tables of exceptions are not recorded (3.11 and newer have them), so that
 // more instructions are taken to lead to a handler than do.
 #include <algorithm>
+#include <iterator>
 
 #include "answers/controlflow/code_flow.hpp"
 
@@ -9,13 +10,16 @@ namespace {
 
 constexpr std::size_t kMostEdges = 4'000'000;  // only crafted codes have as many
 
-// CPython's Lib/opcode.py (3.9 to 3.12), Include/opcode_ids.h (3.13, 3.14); 0: there is none.
+// CPython's Lib/opcode.py (3.9 to 3.12), Include/opcode_ids.h (3.13 to 3.15); 0: there is none.
 struct Opcodes {
   std::uint8_t push_exc_info, check_exc_match, check_eg_match, with_except_start, to_bool, reraise, raise;
+  std::uint8_t enter, enter_async;  // BEFORE_WITH, BEFORE_ASYNC_WITH; later LOAD_SPECIAL
 };
-constexpr Opcodes kOpcodes[] = {{0, 0, 0, 49, 0, 48, 130},     {0, 0, 0, 49, 0, 119, 130},
-                                {35, 36, 37, 49, 0, 119, 130}, {35, 36, 37, 49, 0, 119, 130},
-                                {33, 7, 6, 44, 40, 102, 101},  {32, 6, 5, 43, 39, 105, 104}};
+constexpr Opcodes kOpcodes[] = {{0, 0, 0, 49, 0, 48, 130, 0, 0},       {0, 0, 0, 49, 0, 119, 130, 0, 0},
+                                {35, 36, 37, 49, 0, 119, 130, 53, 52}, {35, 36, 37, 49, 0, 119, 130, 53, 52},
+                                {33, 7, 6, 44, 40, 102, 101, 2, 1},    {32, 6, 5, 43, 39, 105, 104, 95, 95},
+                                {30, 6, 5, 41, 37, 104, 103, 94, 94}};
+static_assert(std::size(kOpcodes) == kNewestMinor - kOldestMinor + 1);
 
 }  // namespace
 
@@ -53,6 +57,14 @@ void CodeFlow::find_handlers(unsigned minor, std::string_view bytecode) {
   fill(0, from_start_);
   std::vector<bool> reached = from_start_;
   handler_at_.assign(exit + 1, kNone);
+  // The first instruction behind the call of __enter__: no `with` ends what fails before. From 3.14 on there
+  // are two swaps and a second LOAD_SPECIAL up to that call.
+  const std::size_t up_to_body = minor >= 14 ? 5 : 1;
+  const auto entered = [&](std::uint32_t line, std::size_t end) {
+    for (std::size_t i = 0; i < end; ++i)
+      if (lines_[i] == line && (is(i, opcodes.enter) || is(i, opcodes.enter_async))) return i + up_to_body;
+    return std::size_t{0};
+  };
   const auto add = [&](std::size_t at, std::size_t first, std::size_t end, bool by_lines) {
     Handler handler;
     handler.at = at;
@@ -61,6 +73,7 @@ void CodeFlow::find_handlers(unsigned minor, std::string_view bytecode) {
     for (std::size_t i = at; i < exit && handler.line == 0; ++i) handler.line = lines_[i];
     handler.is_with = is(at, opcodes.with_except_start) || is(at + 1, opcodes.with_except_start);
     handler.by_lines = by_lines && !handler.is_with;
+    if (by_lines && handler.is_with) handler.first = entered(handler.line, end);
     std::vector<bool> after(exit + 1, false);
     fill(at, after);
     for (std::size_t i = 0; i < exit && !handler.goes_on; ++i)

@@ -55,29 +55,36 @@ class Locations {
  public:
   explicit Locations(std::string_view table) : table_(table) {}
 
-  void read(Assigner& assign, std::int64_t line) {
+  void read(Assigner* lines, Assigner* columns, std::int64_t line) {
     std::uint64_t offset = 0;
     while (at_ < table_.size()) {
       const std::uint8_t head = byte_of(table_[at_++]);
       if ((head & 0x80) == 0) return;  // damaged
       const unsigned form = head >> 3 & 15;
       offset += 2 * (std::uint64_t{head} % 8 + 1);
-      const std::int64_t more = lines_of_entry(form);
-      line += more;
-      assign.range(offset, form == kNone ? 0 : line);
+      line += lines_of_entry(form);
+      if (lines != nullptr) lines->range(offset, form == kNone ? 0 : line);
+      if (columns != nullptr) columns->range(offset, column_);
     }
   }
 
  private:
   static constexpr unsigned kOneLine = 10, kNoColumns = 13, kLong = 14, kNone = 15;
 
+  // Of one entry, with its column.
   std::int64_t lines_of_entry(unsigned form) {
+    column_ = 0;
     if (form == kNone) return 0;
     if (form == kNoColumns || form == kLong) {
       const std::int64_t more = signed_number();
-      for (int i = 0; form == kLong && i < 3; ++i) number();
+      if (form == kNoColumns) return more;
+      number();  // lines to its end
+      column_ = static_cast<std::int64_t>(number());
+      number();  // the column of its end
       return more;
     }
+    const std::uint8_t first = at_ < table_.size() ? byte_of(table_[at_]) : std::uint8_t{0};
+    column_ = 1 + (form >= kOneLine ? std::int64_t{first} : std::int64_t{form} * 8 + (first >> 4));
     at_ += form >= kOneLine ? 2 : 1;
     return form >= kOneLine ? form - kOneLine : 0;
   }
@@ -98,6 +105,7 @@ class Locations {
 
   std::string_view table_;
   std::size_t at_ = 0;
+  std::int64_t column_ = 0;  // 1 + that of the last entry; 0: it has none
 };
 
 }  // namespace
@@ -114,8 +122,16 @@ std::vector<std::uint32_t> lines_of(unsigned minor, const std::vector<Instructio
   else if (minor == 10)
     read_ranges(assign, table, line);
   else
-    Locations(table).read(assign, line);
+    Locations(table).read(&assign, nullptr, line);
   return lines;
+}
+
+std::vector<std::uint32_t> columns_of(unsigned minor, const std::vector<Instruction>& code,
+                                      std::string_view table) {
+  std::vector<std::uint32_t> columns(code.size(), 0);
+  Assigner assign(code, columns);
+  if (minor >= 11) Locations(table).read(nullptr, &assign, 0);
+  return columns;
 }
 
 }  // namespace lotus::analyzer::controlflow

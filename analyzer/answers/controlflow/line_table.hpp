@@ -14,4 +14,9 @@ namespace lotus::analyzer::controlflow {
 std::vector<std::uint32_t> lines_of(unsigned minor, const std::vector<Instruction>& code,
                                     std::string_view table, std::uint64_t first);
 
+// Beside `code`, of 3.11 and newer: 1 + the column in the source's line where what an instruction is of
+// begins; 0: not known, or none.
+std::vector<std::uint32_t> columns_of(unsigned minor, const std::vector<Instruction>& code,
+                                      std::string_view table);
+
 }  // namespace lotus::analyzer::controlflow

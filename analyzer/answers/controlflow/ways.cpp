@@ -102,7 +102,7 @@ Way CodeFlow::made_way(std::size_t from, std::size_t to) const {
     if (best == kNone) return {};
     way.passes_seen = way.passes_seen || least >= kSeen;
     ends_with = ends_with || (by_exception && handlers_[handler_at_[best]].is_with);
-    if (!by_exception && is_test(code_[at].flow)) way.tests.emplace_back(at, best == at + 1 ? 1 : -1);
+    if (!by_exception && is_test(code_[at].flow)) way.tests.emplace_back(at, enters(at, best) ? 1 : -1);
     at = best;
     if (at != to) way.steps.push_back(at);
   } while (at != to);
