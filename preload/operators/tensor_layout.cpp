@@ -86,12 +86,12 @@ void LayoutSearch::note_allocation(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void LayoutSearch::note_storage(const StorageBlock& block) {
-  if (block.bytes >= kLeastBytes) recent_[slot_of(block)] = block;
+  if (block.bytes > 0) recent_[slot_of(block)] = block;
 }
 
-bool LayoutSearch::is_recent(const StorageBlock& block) const {
+bool LayoutSearch::is_recent(const StorageBlock& block, std::uint64_t least) const {
   const StorageBlock& known = recent_[slot_of(block)];
-  return known.address == block.address && known.bytes == block.bytes && block.bytes >= kLeastBytes;
+  return known.address == block.address && known.bytes == block.bytes && block.bytes >= least;
 }
 
 void LayoutSearch::vote(const Candidate& candidate) {
@@ -165,7 +165,7 @@ void LayoutSearch::look_for_inputs(TensorLayout& layout, const std::uint64_t* wo
   if (!read_safely(begin, values, looked * sizeof values[0])) return;
   for (std::uint64_t i = 0; i < looked; ++i) {
     StorageBlock block;
-    if (!read_storage(layout, values[i], block) || !is_recent(block)) continue;
+    if (!read_storage(layout, values[i], block) || !is_recent(block, kLeastBytes)) continue;
     if (input_slot_ != 8 * slot) input_votes_ = 0;
     input_slot_ = 8 * slot;
     layout.inputs_counted = counted;
@@ -194,10 +194,12 @@ void LayoutSearch::look_at_value(TensorLayout& layout, const BoxedValue& value, 
   if (!read_safely(value.payload, words, sizeof words)) return;
   for (std::int32_t i = 1; i + 2 < kListBytes / 8; ++i) {
     if (values_between(words[i], words[i + 1], kMostListed) == 0 || words[i + 2] < words[i + 1]) continue;
-    BoxedValue first;
+    BoxedValue last;  // of what is collected in a loop the one that was made last
     StorageBlock block;
-    if (!read_safely(words[i], &first, sizeof first) || !read_storage(layout, first, block)) continue;
-    if (!is_recent(block)) continue;
+    if (!read_safely(words[i + 1] - sizeof last, &last, sizeof last) || !read_storage(layout, last, block))
+      continue;
+    // A tensor whose storage is known by address and size, however small.
+    if (!is_recent(block, 1)) continue;
     layout.list_tag = value.tag;
     layout.list = 8 * i;
     return;

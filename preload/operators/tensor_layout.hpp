@@ -88,7 +88,7 @@ class LayoutSearch {
   static std::size_t slot_of(const StorageBlock& block) {
     return (block.address >> 6) * 0x9e3779b97f4a7c15u >> 56 & (kRecent - 1);
   }
-  bool is_recent(const StorageBlock& block) const;
+  bool is_recent(const StorageBlock& block, std::uint64_t least) const;  // of so many bytes at least
   void vote(const Candidate& candidate);
   void look_in_tensor(std::int32_t vector, const BoxedValue& value);
   void look_in_storage(Candidate candidate, std::uint64_t storage);

@@ -106,7 +106,9 @@ def test_only_what_serves_the_tests_is_control(recorded, workload):
 def test_text_says_the_same(recorded):
     _, path, told = recorded("rae")
     text = control_flow(path)
-    assert "RAE.encode" in text and "12 deep" in text.replace("\n", " ") and "65" in text
+    assert re.search(r"RAE\.encode +65 +12 ", text)
+    words = " ".join(text.split())
+    assert "12 deep" in words or "the thread did not compute" in words  # nothing is advised where a busy machine stopped it
     assert control_flow("--rows", "1", path)
 
 

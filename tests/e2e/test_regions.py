@@ -12,6 +12,7 @@ import regions
 BUILDS = interpreters.traced()
 EXACT = ["recursion", "generators", "coroutines", "exceptions", "methods", "native", "threads", "same_function", "traced",
          "forks", "redefined", "leaves", "exits"]
+CALLS_MISSING = 2  # of a region that is not complete
 REGION = {"LOTUS_REGION": "Model.forward", "LOTUS_STEPS": "all"}
 
 
@@ -58,6 +59,16 @@ def test_a_recursion_that_is_too_deep_says_so(tracer, build):
         calls, _ = counts(region)
         assert calls["fall"] <= counted["calls"]["fall"]
         assert (calls["fall"] == counted["calls"]["fall"]) == (region.incomplete == 0)
+
+
+@pytest.mark.parametrize("build", interpreters.free_threaded())
+def test_free_threaded_python_says_that_calls_are_missing(tracer, build):
+    """Where threads run at once, regions are recorded without the calls in them."""
+    truth, found, _ = recorded(tracer, interpreters.free_threaded()[build], "recursion")
+    assert len(found) == len(truth["regions"])
+    for region in found:
+        assert region.incomplete & CALLS_MISSING
+        assert not {"fall", "fork"} & set(counts(region)[0])
 
 
 @pytest.mark.parametrize("build", BUILDS)

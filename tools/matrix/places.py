@@ -179,12 +179,16 @@ class DebianRoot:
             target.mkdir(parents=True, exist_ok=True)
             told("mount", "--rbind", path, target)
 
-    def python(self, results):
+    def python(self, results, name="python3"):
         """Writes a script that runs the root's Python in the working directory of the caller."""
-        script = results / "python"
-        script.write_text(f"#!/bin/sh\nexec chroot {self.root} /usr/bin/env -C \"$PWD\" /usr/bin/python3 \"$@\"\n")
+        script = results / f"run-{name}"
+        script.write_text(f"#!/bin/sh\nexec chroot {self.root} /usr/bin/env -C \"$PWD\" /usr/bin/{name} \"$@\"\n")
         script.chmod(0o755)
         return script
+
+    def interpreters(self, results):
+        """Such scripts for each of the root's versions of Python."""
+        return [self.python(results, path.name) for path in sorted(self.root.glob("usr/bin/python3.*[0-9]"))]
 
 
 def mirror():

@@ -95,7 +95,7 @@ class Text {
     if (!answer.cost_known) paragraph("What recording took is not known in this trace: it counts as Python.");
     if (answer.calls_seen && !answer.codes_known)
       paragraph(
-          "The bytecode of some functions is not known (CPython 3.9 to 3.14 is): their loops and branches "
+          "The bytecode of some functions is not known (CPython 3.9 to 3.15 is): their loops and branches "
           "are missing.");
     if (answer.compilation.any())
       paragraph(compiled_summary(answer.compilation, answer.parts));
