@@ -126,6 +126,8 @@ void read_region() {
   if (bytes >= kRegionNameBytes || value[0] == '.' || value[bytes - 1] == '.' ||
       !std::all_of(value, value + bytes, is_part))
     return complain_of("LOTUS_REGION", value, "a function's qualified name, such as Model.forward");
+  if (config.steps == RecordedSteps::none)
+    return complain("LOTUS_STEPS=0: no call of %s is recorded", Shown(value, bytes).text);
   std::memcpy(config.region_text, value, bytes + 1);
   config.region = config.region_text;
 }

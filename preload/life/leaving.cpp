@@ -64,18 +64,24 @@ bool is_started_by_python() {
   return false;
 }
 
+// What was wrong with the variables stands in the first line of a trace; here there is none.
 void say_why_nothing_was_seen(bool lacks_region, bool lacks_trace) {
+  static constinit char line[kRegionNameBytes + sizeof config.complaint + 512] = "";
+  const char* const complaint = lacks_trace ? config.complaint : "";
+  const char* const separator = complaint[0] != '\0' ? "; " : "";
   if (!lacks_region)
-    return say(
-        "no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and "
-        "copies, "
-        "for iterators of installed packages that give tensors, and for the program's own between whose "
-        "tensors an optimizer of PyTorch's steps");
-  static constinit char line[kRegionNameBytes + 256] = "";
-  std::snprintf(line, sizeof line,
-                "no call of %s in the main thread was seen (LOTUS_REGION: a function's qualified name, its "
-                "module may stand before it)%s",
-                config.region, lacks_trace ? ", and no batch, so there is no trace" : "");
+    std::snprintf(line, sizeof line,
+                  "no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses "
+                  "and copies, for iterators of installed packages that give tensors, and for the program's "
+                  "own between whose tensors an optimizer of PyTorch's steps%s%s",
+                  separator, complaint);
+  else
+    std::snprintf(line, sizeof line,
+                  "no call of %s in the main thread was seen (LOTUS_REGION: a function's qualified name, of "
+                  "the class that defines it, its module may stand before it; generators and coroutines are "
+                  "no regions)%s%s%s",
+                  config.region, lacks_trace ? ", and no batch, so there is no trace" : "", separator,
+                  complaint);
   say(line);
 }
 

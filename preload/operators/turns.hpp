@@ -9,7 +9,8 @@ namespace lotus {
 
 // None; a few at the beginning, then so few that it costs less than 0.3 % of the time; all but a fourth of
 // those from the ninth on, which is only timed: beside their neighbours they tell what recording takes on
-// this machine, in this program; all.
+// this machine, in this program; all. Which fourth has no period: what a program does by turns would else be
+// recorded of some kinds of calls, and timed of others.
 enum class RecordedSteps : std::uint8_t { none, automatic, most, all };
 
 class Turns {
@@ -17,7 +18,7 @@ class Turns {
   // Whether the next one is recorded.
   bool records(RecordedSteps which) {
     const std::uint64_t number = next_++;
-    if (which == RecordedSteps::most && number >= kAlone && number % kTimedOf == 0) {
+    if (which == RecordedSteps::most && number >= kAlone && is_timed(number)) {
       timed_ = 1;
       return false;
     }
@@ -43,6 +44,8 @@ class Turns {
   static constexpr std::uint64_t kFirst = 4;  // recorded in any case
   static constexpr std::uint64_t kLater = 2;  // together, later: what outlives a step is told by the next one
   static constexpr std::uint64_t kAlone = 8, kTimedOf = 4;
+  // By multiples of the golden ratio, modulo 1: as even as can be, also of each so many-th call.
+  static bool is_timed(std::uint64_t number) { return number * 0x9e3779b97f4a7c15u < UINT64_MAX / kTimedOf; }
   static constexpr std::uint64_t kMostOfTime = 333;  // 0.3 %
 
   std::uint64_t next_ = 0;

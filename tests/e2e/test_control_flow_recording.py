@@ -88,3 +88,14 @@ def test_a_region_that_is_never_called_is_told(tracer):
     line, = outcome.lotus_lines
     assert "no call of RAE.fordward in the main thread was seen" in line and "so there is no trace" in line
     assert not trace.exists()
+
+
+@pytest.mark.parametrize("wrong, said", [
+    ({"LOTUS_REGION": "RAE. forward"}, "LOTUS_REGION='RAE. forward' is not a function's qualified name"),
+    ({"LOTUS_REGION": "RAE.forward", "LOTUS_STEPS": "0"}, "LOTUS_STEPS=0: no call of RAE.forward is recorded"),
+])
+def test_what_is_wrong_with_the_variables_is_told_without_a_trace(tracer, wrong, said):
+    outcome, trace = tracer.run(harness.program("cocktailer/rae"), **wrong)
+    line, = outcome.lotus_lines
+    assert said in line and "so there is no trace" in line
+    assert not trace.exists()

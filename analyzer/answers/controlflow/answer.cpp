@@ -6,12 +6,11 @@
 #include <tuple>
 
 #include "answers/controlflow/same_codes.hpp"
+#include "answers/controlflow/usual.hpp"
+#include "answers/replay/torch_version.hpp"
 
 namespace lotus::analyzer::controlflow {
 namespace {
-
-constexpr std::size_t kWarm = 3;    // whole calls from which on the first of a run is left out
-constexpr std::size_t kMiddle = 3;  // from which on only the middle half by time counts
 
 std::string name_of(const Region& region) {
   if (region.is_step) return "training step";
@@ -20,53 +19,6 @@ std::string name_of(const Region& region) {
     if (!activation.inferred && code != region.process->python_codes.end()) return code->second.name;
   }
   return "region";
-}
-
-using Group = std::vector<const Region*>;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-double wall_ns(const Region& region) {
-  return static_cast<double>(region.end - region.begin) * region.ns_per_tick;
-}
-
-// Where calls were timed without recording them, how much more recording took than was said: by what the
-// others took longer. How far the recorder's prices are off depends on the machine and on what else it runs;
-// of few calls, which may differ by more than that, less is believed.
-constexpr double kLeastFactor = 0.5, kMostFactor = 2, kMostOfMany = 5;
-constexpr std::size_t kTimed = 3, kMany = 8;
-
-double recording_factor(const RegionAnswer& answer, const Group& used) {
-  if (answer.timed < kTimed) return 1;
-  std::vector<double> walls, costs;
-  for (const Region* region : used) {
-    walls.push_back(wall_ns(*region));
-    costs.push_back(static_cast<double>(region->cost) * region->ns_per_tick);
-  }
-  const double said = median(costs);
-  if (said <= 0) return 1;
-  const double most = answer.timed >= kMany && used.size() >= kMany ? kMostOfMany : kMostFactor;
-  return std::clamp((median(walls) - answer.timed_ns) / said, kLeastFactor, most);
-}
-
-// Those that tell of a usual call.
-Group usual(const Group& all) {
-  Group whole;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(whole),
-               [](const Region* r) { return r->is_whole(); });
-  if (whole.empty()) return all;
-  if (!std::all_of(whole.begin(), whole.end(), [](const Region* r) { return has_compiled(*r); }))
-    std::erase_if(whole, [](const Region* r) { return has_compiled(*r); });
-  if (whole.size() >= kWarm) std::erase_if(whole, [](const Region* region) { return region->number == 0; });
-  if (whole.size() < kMiddle) return whole;
-  std::stable_sort(whole.begin(), whole.end(),
-                   [](const Region* a, const Region* b) { return a->end - a->begin < b->end - b->begin; });
-  const auto quarter = static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, whole.size() / 4));
-  return {whole.begin() + quarter, whole.end() - quarter};
 }
 
 // Python between two operators that follow each other in one function, by gap.
@@ -94,14 +46,18 @@ void add_region(RegionAnswer& answer, const Region& region, const Codes& codes, 
   const auto native = static_cast<double>(region.operators.size()) - static_cast<double>(control);
   answer.operators += share * static_cast<double>(region.operators.size());
   answer.control_operators += share * static_cast<double>(control);
-  answer.python_calls += share * static_cast<double>(region.activations.size());
+  answer.python_calls += share * static_cast<double>(std::count_if(
+                                     region.activations.begin(), region.activations.end(),
+                                     [](const Activation& a) { return !a.inferred && !a.before; }));
   answer.straight_python += share * std::min(times.all.python, native * typical_gap(region, times));
   answer.lower_bound = answer.lower_bound || region.calls_missing || !region.is_whole();
   answer.calls_seen = answer.calls_seen && region.calls_seen;
   for (const Activation& activation : region.activations) {
     const auto code = region.process->python_codes.find(activation.code);
+    // Newer versions say what they compiled; their optimizers call the compiler's code without compiling.
     if (code != region.process->python_codes.end() &&
-        code->second.file.find("/torch/_dynamo/") != std::string::npos)
+        code->second.file.find("/torch/_dynamo/") != std::string::npos &&
+        torch_version(region.process->torch) < kTellsOfCompiling)
       answer.compiled = true;
     answer.codes_known = answer.codes_known && (codes.is_machinery(activation.code) || activation.inferred ||
                                                 codes.find(activation.code) != nullptr);
@@ -153,9 +109,9 @@ std::optional<double> waited_in(const Group& used) {
 }
 
 RegionAnswer answer_of(Group group) {
-  std::vector<double> timed;
-  for (const Region* region : group)
-    if (region->only_timed && region->ended) timed.push_back(wall_ns(*region));
+  Group timed;
+  std::copy_if(group.begin(), group.end(), std::back_inserter(timed),
+               [](const Region* region) { return region->only_timed && region->ended; });
   std::erase_if(group, [](const Region* region) { return region->only_timed; });
   if (group.empty()) return {};
   const Region& first = *group.front();
@@ -167,7 +123,11 @@ RegionAnswer answer_of(Group group) {
   answer.incomplete = static_cast<std::uint64_t>(
       std::count_if(group.begin(), group.end(), [](const Region* region) { return !region->is_whole(); }));
   answer.timed = timed.size();
-  if (!timed.empty()) answer.timed_ns = median(std::move(timed));
+  if (!timed.empty()) {
+    std::vector<double> walls;
+    for (const Region* region : timed) walls.push_back(wall_ns(*region));
+    answer.timed_ns = median(std::move(walls));
+  }
   answer.compilation = compiled_of(group);
   const Group used = usual(group);
   answer.used = used.size();
@@ -181,11 +141,12 @@ RegionAnswer answer_of(Group group) {
   answer.waited_ns = waited_in(used);
   const Codes codes(*first.process, group);
   Constructs constructs;
-  const double factor = recording_factor(answer, used);
+  const double factor = recording_factor(group, timed);
   for (const Region* region : used) add_region(answer, *region, codes, factor, constructs);
   // What of it fell into recording is not known.
   if (answer.waited_ns) answer.waited_ns = std::min(*answer.waited_ns, answer.parts.untraced());
   settle(answer.compilation, answer.used);
+  answer.compiled = answer.compiled || answer.compilation.runs();
   std::set<memory::SourceLine> around;
   for (const auto& [code, loop] : codes.around())
     around.insert(told(*first.process, codes, {ConstructKind::loop, code, loop}, {}).source);

@@ -91,6 +91,11 @@ bool has_compiled(const Region& region) {
   return std::any_of(all.begin(), all.end(), in_it);
 }
 
+bool CompiledAnswer::runs() const {
+  return std::any_of(functions.begin(), functions.end(),
+                     [](const CompiledFunction& function) { return function.compiled > 0; });
+}
+
 std::optional<double> CompiledAnswer::guards_at_most_ns(double python_ns) const {
   double all = 0;
   for (const CompiledFunction& function : functions) {

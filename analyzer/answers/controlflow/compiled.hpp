@@ -40,6 +40,8 @@ struct CompiledAnswer {
   std::uint64_t compiling_calls = 0;        // recorded calls in which something was compiled
   double inside_ns = 0, outside_ns = 0;     // compiling, in calls and steps and elsewhere
   bool any() const { return !breaks.empty() || !functions.empty(); }
+  // Part of a call, or all, is compiled already.
+  bool runs() const;
   // What checks take in a call, at most: PyTorch measured them with empty caches. No more than `python_ns`.
   std::optional<double> guards_at_most_ns(double python_ns) const;
 };

@@ -42,14 +42,22 @@ std::string again_text(const CompiledFunction& function) {
   const bool by_size =
       std::any_of(function.reasons.begin(), function.reasons.end(),
                   [](const std::string& why) { return why.find("size mismatch") != std::string::npos; });
-  std::string text = fmt::format("{} at {} was compiled {} more times", escaped(function.source.function),
-                                 where(function.source), function.again);
+  std::string text =
+      fmt::format("{} at {} was compiled {} more {}", escaped(function.source.function),
+                  where(function.source), function.again, function.again == 1 ? "time" : "times");
   if (!function.reasons.empty()) text += fmt::format(" ({})", escaped(function.reasons.front()));
   if (function.took_ns) text += fmt::format("; compiling it took {} in all", human_time(*function.took_ns));
   text += ".";
   if (by_size)
     text += " Where sizes differ from call to call, torch.compile(dynamic=True) makes one code for all.";
   return text;
+}
+
+std::string failed_text(const CompiledFunction& function) {
+  std::string text = fmt::format("{} at {} could not be compiled", escaped(function.source.function),
+                                 where(function.source));
+  if (!function.reasons.empty()) text += fmt::format(" ({})", escaped(function.reasons.back()));
+  return text + ", and runs as it is.";
 }
 
 template <class Number>
@@ -96,13 +104,17 @@ std::vector<std::string> compiled_findings(const CompiledAnswer& answer, const P
       answer.functions.begin(), answer.functions.end(),
       [](const CompiledFunction& a, const CompiledFunction& b) { return a.again < b.again; });
   if (often != answer.functions.end() && often->again > 0) findings.push_back(again_text(*often));
+  for (const CompiledFunction& function : answer.functions)
+    if (function.failed > 0 && function.compiled == 0 && function.calls > 0)
+      findings.push_back(failed_text(function));
   return findings;
 }
 
 std::string compiled_summary(const CompiledAnswer& answer, const Parts& of_call) {
   std::string text =
-      fmt::format("torch.compile compiled {} functions in {} of calls and {} outside of them.",
-                  answer.functions.size(), human_time(answer.inside_ns), human_time(answer.outside_ns));
+      fmt::format("torch.compile compiled {} {} in {} of calls and {} outside of them.",
+                  answer.functions.size(), answer.functions.size() == 1 ? "function" : "functions",
+                  human_time(answer.inside_ns), human_time(answer.outside_ns));
   if (answer.compiling_calls > 0)
     text += fmt::format(" {} recorded calls in which it did so are none of the usual ones.",
                         answer.compiling_calls);

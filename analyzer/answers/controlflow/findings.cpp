@@ -39,23 +39,32 @@ std::string loop_text(const RegionAnswer& answer, const ConstructAnswer& loop) {
   const double iterations = answer.per_call(loop.sums.iterations);
   return fmt::format(
       "The loop at {}: {} iterations a call, each with {} of Python beside {} of operators; {} of the call's "
-      "time is its "
-      "control flow. Compile what it iterates (torch.compile, torch.jit.script), or move out of it what does "
-      "not need "
-      "the iteration before, so that one operator does it for all.",
+      "time is its control flow. {} out of it what does not need the iteration before, so that one operator "
+      "does it for all.",
       at(loop), (loop.sums.exact ? "" : "about ") + times_text(iterations),
       human_time(python / std::max(1.0, iterations)),
-      human_time(loop.sums.own.native / static_cast<double>(answer.used) / std::max(1.0, iterations)),
-      share_text(answer, own_cost(answer, loop)));
+      human_time(loop.sums.within.native / static_cast<double>(answer.used) / std::max(1.0, iterations)),
+      share_text(answer, own_cost(answer, loop)),
+      answer.compilation.any() ? "Move"
+                               : "Compile what it iterates (torch.compile, torch.jit.script), or move");
+}
+
+// As many calls as levels: each calls one.
+bool is_linear(const ConstructAnswer& recursion, double calls) {
+  return calls <= static_cast<double>(recursion.sums.depth);
 }
 
 std::string recursion_text(const RegionAnswer& answer, const ConstructAnswer& recursion) {
+  const double calls = answer.per_call(recursion.sums.calls);
   return fmt::format(
-      "The recursion of {} at {}: {} calls, {} deep; {} of the call's time is its control flow. Go through "
-      "the tree level by "
-      "level, with one operator for all nodes of a level, and read its structure once (tolist) before.",
-      escaped(recursion.source.function), at(recursion), times_text(answer.per_call(recursion.sums.calls)),
-      recursion.sums.depth, share_text(answer, own_cost(answer, recursion)));
+      "The recursion of {} at {}: {} calls, {} deep; {} of the call's time is its control flow. {}",
+      escaped(recursion.source.function), at(recursion), times_text(calls), recursion.sums.depth,
+      share_text(answer, own_cost(answer, recursion)),
+      is_linear(recursion, calls)
+          ? "Each call makes one at most: write it as a loop, and compile that (torch.compile, "
+            "torch.jit.script)."
+          : "Go through the tree level by level, with one operator for all nodes of a level, and read its "
+            "structure once (tolist) before.");
 }
 
 std::string skip_text(const ConstructAnswer& branch) {
@@ -71,10 +80,11 @@ std::string skip_text(const ConstructAnswer& branch) {
   if (skip.benefit_ns < 0)
     return fmt::format(
         "The branch at {} costs more than it saves: to decide takes {}, to skip saves {}, so it pays up to "
-        "{} executed. {}",
+        "at most {} executed. {}",
         at(branch), decides, saves, human_percent(100 * skip.break_even), so_far);
-  return fmt::format("The branch at {} pays up to {} executed: to decide takes {}, to skip saves {}. {}",
-                     at(branch), human_percent(100 * skip.break_even), decides, saves, so_far);
+  return fmt::format(
+      "The branch at {} pays up to at most {} executed: to decide takes {}, to skip saves {}. {}", at(branch),
+      human_percent(100 * skip.break_even), decides, saves, so_far);
 }
 
 // Tests that read a tensor, of one line.
@@ -197,7 +207,27 @@ class Findings {
   std::vector<std::string> findings_;
 };
 
+std::string compiled_gain_text(const CompiledAnswer& compilation) {
+  const std::string already = "torch.compile has compiled part of it already, or all";
+  if (compilation.breaks.empty())
+    return already + ", with no graph break: what its way into the graphs could gain is not known.";
+  return already + ": what can be gained are its graph breaks.";
+}
+
 }  // namespace
+
+std::string gain_text(const RegionAnswer& answer) {
+  if (answer.overhead() < kNothingToGain) return "There is nothing to gain.";
+  if (answer.operators == 0) return "No operator of PyTorch was seen.";
+  if (answer.waits())
+    return fmt::format(
+        "Of it, {} was no computing: the thread waited, or had no core. What compiling would gain is not "
+        "known.",
+        human_time(*answer.waited_ns));
+  if (!answer.gain_is_known()) return compiled_gain_text(answer.compilation);
+  return fmt::format("Compiled away, it would be {:.2f} to {:.2f} times as fast.", answer.speedup_low(),
+                     answer.speedup_high());
+}
 
 std::vector<std::string> control_flow_findings(const RegionAnswer& answer) {
   if (answer.overhead() < kNothingToGain || answer.waits() || answer.operators == 0) return {};

@@ -47,11 +47,12 @@ Json region_json(const RegionAnswer& answer) {
                {"wall_s", answer.parts.all() / kNs}};
   json.update(parts_json(answer.parts));
   json["overhead"] = answer.overhead();
-  const bool known = !answer.waits() && answer.operators > 0;
-  json["what_if"] = known ? Json({answer.speedup_low(), answer.speedup_high()}) : Json(nullptr);
+  json["what_if"] =
+      answer.gain_is_known() ? Json({answer.speedup_low(), answer.speedup_high()}) : Json(nullptr);
   json["waited_s"] = answer.waited_ns ? Json(*answer.waited_ns / kNs) : Json(nullptr);
   json["overhead_range"] = {answer.waits() ? answer.overhead_low() : answer.overhead(), answer.overhead()};
   json["nothing_to_gain"] = answer.overhead() < kNothingToGain;
+  json["gain"] = gain_text(answer);
   json["operators"] = answer.operators;
   json["control_operators"] = answer.control_operators;
   json["python_calls"] = answer.python_calls;

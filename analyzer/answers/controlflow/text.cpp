@@ -43,30 +43,31 @@ class Text {
     return answer.is_step ? "a training step" : escaped(answer.name);
   }
 
+  static const char* unit(const RegionAnswer& answer) { return answer.is_step ? "step" : "call"; }
+
   void headline(const RegionAnswer& answer) {
     const double control = answer.parts.python + answer.parts.control;
-    const std::string share = fmt::format("control flow and Python take {} of {}, {} of {} a call",
-                                          human_percent(100 * answer.overhead()), of_call(answer),
-                                          human_time(control), human_time(answer.parts.untraced()));
+    const std::string share = fmt::format(
+        "control flow and Python take {} of {}, {} of {} a {}", human_percent(100 * answer.overhead()),
+        of_call(answer), human_time(control), human_time(answer.parts.untraced()), unit(answer));
     if (answer.overhead() < kNothingToGain) return paragraph("Nothing to gain: " + share + ".", Style::bold);
     if (answer.operators == 0)
-      return paragraph(fmt::format("No operator of PyTorch was seen in {}: all of its {} a call is Python.",
-                                   of_call(answer), human_time(answer.parts.untraced())),
+      return paragraph(fmt::format("No operator of PyTorch was seen in {}: all of its {} a {} is Python.",
+                                   of_call(answer), human_time(answer.parts.untraced()), unit(answer)),
                        Style::bold);
     if (answer.waits()) return waiting(answer);
-    const std::string gain = fmt::format("Compiled away, it would be {:.2f} to {:.2f} times as fast.",
-                                         answer.speedup_low(), answer.speedup_high());
     std::string head = share;
     head[0] = 'C';
-    paragraph(head + ". " + gain, Style::bold);
+    paragraph(head + ". " + gain_text(answer), Style::bold);
   }
 
   void waiting(const RegionAnswer& answer) {
     paragraph(
-        fmt::format("In {} of {} a call of {} the thread did not compute: it waited (for {}a lock, a "
+        fmt::format("In {} of {} of {} the thread did not compute: it waited (for {}a lock, a "
                     "file, another thread or process, a GPU), or had no core. Of the whole, {} to {} is "
                     "control flow and Python; what compiling would gain is not known.",
-                    human_time(*answer.waited_ns), human_time(answer.parts.untraced()), of_call(answer),
+                    human_time(*answer.waited_ns), human_time(answer.parts.untraced()),
+                    answer.is_step ? "a training step" : "a call of " + escaped(answer.name),
                     answer.is_step ? "the batch, " : "", human_percent(100 * answer.overhead_low()),
                     human_percent(100 * answer.overhead())),
         Style::bold);
@@ -74,11 +75,12 @@ class Text {
 
   void about(const RegionAnswer& answer) {
     std::string text = fmt::format(
-        "{} of process {}: mean of {} of {} recorded calls, with {} operators and {} calls of Python "
+        "{} of process {}: mean of {} of {} recorded {}s, with {} operators and {} calls of Python "
         "functions each.",
         answer.is_step ? "Training steps" : escaped(answer.name), answer.process->pid, answer.used,
-        answer.recorded, fmt::format("{:.0f}", answer.operators), fmt::format("{:.0f}", answer.python_calls));
-    if (answer.incomplete > 0) text += fmt::format(" {} are not whole.", answer.incomplete);
+        answer.recorded, unit(answer), fmt::format("{:.0f}", answer.operators),
+        fmt::format("{:.0f}", answer.python_calls));
+    if (answer.incomplete > 0) text += fmt::format(" Not whole: {}.", answer.incomplete);
     text += " Host side only: of work on a GPU, its launches, and what a test waits for it.";
     if (answer.is_step)
       text +=
@@ -113,7 +115,7 @@ class Text {
   }
 
   static Table parts(const RegionAnswer& answer) {
-    Table table({{.title = "a call", .right = false},
+    Table table({{.title = answer.is_step ? "a step" : "a call", .right = false},
                  {.title = "time"},
                  {.title = "share"},
                  {.title = "", .right = false}});
@@ -245,7 +247,7 @@ class Text {
     Table table({{.title = "what would be left, predicted", .right = false},
                  {.title = "time"},
                  {.title = "", .right = false}});
-    if (answer.overhead() < kNothingToGain || answer.waits() || answer.operators == 0) return table;
+    if (answer.overhead() < kNothingToGain || !answer.gain_is_known()) return table;
     const Ladder ladder = answer.ladder();
     const auto row = [&](const char* name, double ns) {
       table.add({name, human_time(ns), bar(100 * ns / ladder.as_is, kBar)});

@@ -17,6 +17,9 @@ std::string control_flow_text(const std::vector<RegionAnswer>& answers, std::siz
 // Keys: lotus-json(5).
 nlohmann::ordered_json control_flow_json(const std::vector<RegionAnswer>& answers);
 
+// What a call would gain, compiled, or why that is not known: a sentence.
+std::string gain_text(const RegionAnswer& answer);
+
 // What to do about a region, most important first; whole sentences.
 std::vector<std::string> control_flow_findings(const RegionAnswer& answer);
 

@@ -73,14 +73,9 @@ function compiledTables({graph_breaks, functions}) {
 
 function controlFlowCards(told, index) {
   const region = told.regions[index], constructs = told.constructs.filter(c => c.region === index);
-  const gain = region.nothing_to_gain ?
-      ' There is nothing to gain.' :
-      !region.what_if ? region.operators === 0 ? ' No operator of PyTorch was seen.' :
-                                                 ` Of it, ${timeText(1e3 * region.waited_s)} was no computing: the thread waited, or had no core. What compiling would gain is not known.` :
-      ` Compiled away, it would be ${region.what_if.map(times => times.toFixed(2)).join(' to ')} times as fast.`;
   const head = el(
       'p', el('b', percentText(100 * region.overhead)), ` of ${region.name} is control flow and Python: `,
-      `${timeText(1e3 * (region.python_s + region.control_s))} of ${timeText(1e3 * untraced(region))} a call.`, gain);
+      `${timeText(1e3 * (region.python_s + region.control_s))} of ${timeText(1e3 * untraced(region))} a call. ${region.gain}`);
   const bars = [
     ['a call', region],
     ...constructs.filter(c => c.kind !== 'branch').slice(0, 10).map(c => [constructName(c), c.within])

@@ -1,0 +1,135 @@
+#include "answers/controlflow/usual.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "answers/controlflow/compiled.hpp"
+
+namespace lotus::analyzer::controlflow {
+namespace {
+
+constexpr std::size_t kWarm = 3;     // whole calls from which on the first of a run is left out
+constexpr std::size_t kHalved = 3;   // from which on only half of them count
+constexpr std::size_t kOfAKind = 4;  // kinds with fewer calls are put together with the next longer ones
+constexpr double kWaiting = 0.1;     // of its time: a call that waited
+
+// How far the recorder's prices are off depends on the machine and on what else it runs; of few calls, which
+// may differ by more than that, less is believed.
+constexpr double kLeastFactor = 0.5, kMostFactor = 2, kMostOfMany = 5;
+constexpr std::size_t kTimed = 3, kMany = 8;
+
+double waited_ns(const Region& region) {
+  if (!region.cpu_ns) return 0;
+  return std::max(0.0, wall_ns(region) - static_cast<double>(*region.cpu_ns));
+}
+
+// Of calls that did the same: the number of operators, and which ones at which lines.
+using Kind = std::pair<std::size_t, std::uint64_t>;
+Kind kind_of(const Region& region) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
+  std::uint64_t hash = region.activations.size();
+  for (const Operator& op : region.operators)
+    for (const std::uint64_t part : {op.hook, op.place}) hash = (hash ^ part) * kOdd ^ hash >> 29;
+  return {region.operators.size(), hash};
+}
+
+void halve(Group calls, Group& kept) {
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const Region* a, const Region* b) { return wall_ns(*a) < wall_ns(*b); });
+  std::size_t left = calls.size() / 2;  // to be left out
+  const auto waited = [](const Region* r) { return waited_ns(*r) > kWaiting * wall_ns(*r); };
+  const auto waiting = static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), waited));
+  if (waiting <= left) {
+    std::erase_if(calls, waited);
+    left -= waiting;
+  }
+  const std::size_t shortest = left / 2, longest = left - shortest;
+  kept.insert(kept.end(), calls.begin() + static_cast<std::ptrdiff_t>(shortest),
+              calls.end() - static_cast<std::ptrdiff_t>(longest));
+}
+
+double middle_mean(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t quarter = values.size() / 4;
+  double sum = 0;
+  for (std::size_t i = quarter; i < values.size() - quarter; ++i) sum += values[i];
+  return sum / static_cast<double>(values.size() - 2 * quarter);
+}
+
+// What calls took; of what the thread computed, where that is known: other programs do not lengthen it.
+std::optional<double> computed_ns(const Group& calls) {
+  std::vector<double> all;
+  for (const Region* call : calls) {
+    if (!call->cpu_ns) return std::nullopt;
+    all.push_back(static_cast<double>(*call->cpu_ns));
+  }
+  return middle_mean(std::move(all));
+}
+
+double took_ns(const Group& calls) {
+  std::vector<double> all;
+  for (const Region* call : calls) all.push_back(wall_ns(*call));
+  return middle_mean(std::move(all));
+}
+
+double said_ns(const Group& calls) {
+  std::vector<double> all;
+  for (const Region* call : calls) all.push_back(static_cast<double>(call->cost) * call->ns_per_tick);
+  return middle_mean(std::move(all));
+}
+
+// Those that may count; empty: none is whole.
+Group eligible(const Group& recorded) {
+  Group whole;
+  std::copy_if(recorded.begin(), recorded.end(), std::back_inserter(whole),
+               [](const Region* r) { return r->is_whole(); });
+  if (!std::all_of(whole.begin(), whole.end(), [](const Region* r) { return has_compiled(*r); }))
+    std::erase_if(whole, [](const Region* r) { return has_compiled(*r); });
+  if (whole.size() >= kWarm) std::erase_if(whole, [](const Region* region) { return region->number == 0; });
+  return whole;
+}
+
+}  // namespace
+
+double wall_ns(const Region& region) {
+  return static_cast<double>(region.end - region.begin) * region.ns_per_tick;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Group usual(const Group& recorded) {
+  const Group whole = eligible(recorded);
+  if (whole.empty()) return recorded;
+  if (whole.size() < kHalved) return whole;
+  std::vector<std::pair<Kind, const Region*>> by_kind;
+  for (const Region* call : whole) by_kind.emplace_back(kind_of(*call), call);
+  std::stable_sort(by_kind.begin(), by_kind.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Group kept, calls;
+  for (std::size_t i = 0; i < by_kind.size(); ++i) {
+    calls.push_back(by_kind[i].second);
+    const std::size_t after = by_kind.size() - i - 1;
+    const bool is_last_of_kind = after == 0 || by_kind[i].first != by_kind[i + 1].first;
+    const bool are_enough = calls.size() >= kOfAKind && after >= kOfAKind;
+    if (after == 0 || (is_last_of_kind && are_enough)) halve(std::exchange(calls, {}), kept);
+  }
+  return kept;
+}
+
+double recording_factor(const Group& recorded, const Group& timed) {
+  const Group calls = eligible(recorded);
+  if (timed.size() < kTimed || calls.empty()) return 1;
+  const double said = said_ns(calls);
+  if (said <= 0) return 1;
+  const auto with = computed_ns(calls), without = computed_ns(timed);
+  const double longer = with && without ? *with - *without : took_ns(calls) - took_ns(timed);
+  const double most = timed.size() >= kMany && calls.size() >= kMany ? kMostOfMany : kMostFactor;
+  return std::clamp(longer / said, kLeastFactor, most);
+}
+
+}  // namespace lotus::analyzer::controlflow
