@@ -44,6 +44,16 @@ TEST_CASE("control-flow: kinds of calls keep their shares") {
   CHECK(told.answers[0].parts.all() == Approx(1.5 * kMs));
 }
 
+TEST_CASE("control-flow: what only the first calls did is left out") {
+  RegionTrace made;
+  for (std::uint64_t i = 0; i < 21; ++i)
+    add(made, i, i < 3 ? MadeCall{.wall_ms = 8, .operators = 9} : MadeCall{});
+  const Told told(made);
+  REQUIRE(told.answers.size() == 1);
+  CHECK(told.answers[0].operators == Approx(1));
+  CHECK(told.answers[0].parts.all() == Approx(1 * kMs));
+}
+
 TEST_CASE("control-flow: kinds with few calls are put together") {
   RegionTrace made;
   for (std::uint64_t i = 0; i < 13; ++i) add(made, i, {.operators = 1 + i});
