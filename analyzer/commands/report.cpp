@@ -74,8 +74,8 @@ void report(const ReportOptions& options) {
     collector.end(read_trace(*trace, fan));
     region_collector.finish();
     controlflow::keep_asked(regions);
-    if (control_flow.empty() && !regions.empty())
-      control_flow = controlflow::first_finding(controlflow::answers_of(regions));
+    const auto answers = controlflow::answers_of(regions);
+    if (control_flow.empty() && !answers.empty()) control_flow = controlflow::headline(answers.front());
   }
   Findings findings = collector.take();
   findings.control_flow = std::move(control_flow);

@@ -118,11 +118,4 @@ std::vector<std::string> control_flow_findings(const RegionAnswer& answer) {
   return findings;
 }
 
-std::string first_finding(const std::vector<RegionAnswer>& answers) {
-  for (const RegionAnswer& answer : answers)
-    if (std::vector<std::string> findings = control_flow_findings(answer); !findings.empty())
-      return std::move(findings.front());
-  return "";
-}
-
 }  // namespace lotus::analyzer::controlflow

@@ -30,7 +30,7 @@ nlohmann::ordered_json measured_json(const Measured& measured);
 // What to do about a region, most important first; whole sentences.
 std::vector<std::string> control_flow_findings(const RegionAnswer& answer);
 
-// What `control-flow` says first; empty: nothing.
-std::string first_finding(const std::vector<RegionAnswer>& answers);
+// What it says first of a region: sentences.
+std::string headline(const RegionAnswer& answer);
 
 }  // namespace lotus::analyzer::controlflow

@@ -146,7 +146,8 @@ void Page::add_control_flow() {
   if (!regions_.empty()) {
     const auto answers = controlflow::answers_of(regions_);
     control_flow_.push_back(controlflow::control_flow_json(answers));
-    if (first_of_control_flow_.empty()) first_of_control_flow_ = controlflow::first_finding(answers);
+    if (first_of_control_flow_.empty() && !answers.empty())
+      first_of_control_flow_ = controlflow::headline(answers.front());
   }
   regions_.clear();
 }
