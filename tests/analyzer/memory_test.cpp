@@ -339,7 +339,8 @@ TEST_CASE("memory: no operator made what the program allocates between two of th
     ++outside;
   }
   CHECK(outside == 1);
-  const Terminal terminal;
+  Terminal terminal;
+  terminal.all_columns = true;
   const std::string text =
       memory::memory_text(told.steps, memory::answer_of(told.steps, std::nullopt), 20, terminal);
   CHECK(text.find("(outside of operators)") != std::string::npos);
