@@ -40,6 +40,18 @@ int run(const Run& work) {
   }
 }
 
+// Numbers, positions and counts. The library takes "-1" for the largest number there is.
+void refuse_negative_counts(CLI::App& command) {
+  const CLI::Validator from_zero(
+      [](std::string& value) { return value.starts_with('-') ? value + " is less than 0" : std::string(); },
+      "");
+  for (CLI::Option* option : command.get_options()) {
+    const std::string type = option->get_type_name();
+    for (const char* const count : {"UINT", "COUNT", "NUMBER", "PID"})
+      if (type == count) option->check(from_zero);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -58,6 +70,7 @@ int main(int argc, char** argv) {
     CLI::App* sub = app.add_subcommand(command.name, command.synopsis);
     sub->footer(command.usage);
     sub->final_callback([&work, prepared = command.prepare(*sub)] { work = prepared; });
+    refuse_negative_counts(*sub);
   }
   const std::string_view first = argc > 1 ? argv[1] : "-";
   const auto all = commands();

@@ -86,11 +86,10 @@ Run prepare_figure(CLI::App& app) {
          "FILE.svg or FILE.png, with FILE.csv beside it; any other name gets all three; FILE.csv: data only")
       ->type_name("FILE")
       ->required();
-  app.add_option("--from", options->figure.from, "2 and 3: the first batch to show")
-      ->check(CLI::NonNegativeNumber);
+  app.add_option("--from", options->figure.from, "2 and 3: the first batch to show")->type_name("NUMBER");
   app.add_option("--epoch", options->figure.epoch,
                  "2 and 3: the epoch to show, from 0; default: the first (2), any (3)")
-      ->check(CLI::NonNegativeNumber);
+      ->type_name("NUMBER");
   app.add_option("--batches", options->figure.batches, "2 and 3: number of batches to show")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();

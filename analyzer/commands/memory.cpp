@@ -22,7 +22,7 @@ struct MemoryOptions {
 };
 
 void show_memory(const MemoryOptions& options) {
-  const RecordedSteps recorded = recorded_steps_of(options.traces);
+  const RecordedSteps recorded = needed_steps_of(options.traces);
   const std::vector<memory::RecordedStep>& steps = recorded.steps;
   const memory::MemoryAnswer answer = memory::answer_of(steps, options.step);
   if (!options.figures.empty()) say("wrote " + draw_memory_figure(answer, options.figures, options.force));

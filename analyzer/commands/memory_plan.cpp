@@ -66,7 +66,7 @@ Input steps_of_input(const PlanOptions& options) {
   if (!options.steps.empty() && !options.traces.empty())
     throw WrongUsage("give either a TRACE or --steps, not both");
   if (!options.steps.empty()) return read_steps(options.steps);
-  return input_of(recorded_steps_of(options.traces).steps, input_name(options));
+  return input_of(needed_steps_of(options.traces).steps, input_name(options));
 }
 
 void dump_mps(const Planned& planned, const Request& request, const PlanOptions& options) {
@@ -180,7 +180,7 @@ Run prepare_memory_plan(CLI::App& app) {
                "of runs with LOTUS_TRY=memory-plan=FILE: predicted against real times and peaks")
       ->excludes(steps);
   app.add_option("--step", options->step, "number of the step; default: one like most, with median durations")
-      ->check(CLI::NonNegativeNumber);
+      ->type_name("NUMBER");
   memory_plan::add_memories(app, *options);
   memory_plan::add_plans(app, *options);
   app.add_option("--cost-ratio", options->cost_ratio,

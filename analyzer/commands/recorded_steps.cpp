@@ -1,8 +1,15 @@
 #include "commands/recorded_steps.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
 #include "answers/memory/steps.hpp"
 #include "reading/input/chosen_traces.hpp"
 #include "reading/input/read_trace.hpp"
+#include "text/error.hpp"
+#include "text/escape.hpp"
 
 namespace lotus::analyzer {
 
@@ -15,6 +22,37 @@ RecordedSteps recorded_steps_of(const std::vector<std::string>& named) {
     collector.finish();
   }
   return recorded;
+}
+
+namespace {
+
+// Why processes say that they record no steps; each reason once.
+std::string reasons_of(const RecordedSteps& recorded) {
+  std::set<std::string> reasons;
+  for (const auto& trace : recorded.traces)
+    for (const auto& [number, process] : trace->catalog.processes())
+      if (!process->no_steps.empty()) reasons.insert(escaped(process->no_steps));
+  return fmt::format("{}", fmt::join(reasons, "; "));
+}
+
+}  // namespace
+
+RecordedSteps needed_steps_of(const std::vector<std::string>& named) {
+  RecordedSteps recorded = recorded_steps_of(named);
+  if (!recorded.steps.empty()) return recorded;
+  const std::string file =
+      escaped(recorded.traces.front()->source.path()) + (recorded.traces.size() > 1 ? " and others" : "");
+  const std::string reasons = reasons_of(recorded);
+  if (reasons.starts_with("LOTUS_REGION"))
+    throw Unusable(fmt::format(
+        "{}: no step of training is recorded with its operators. {}. Record once more without it; with "
+        "LOTUS_CONTROL_FLOW=1 in its place, one run tells memory and control flow of steps, see "
+        "docs/memory.md",
+        file, reasons));
+  throw Unusable(fmt::format(
+      "{}: no step of training is recorded with its operators{}; record with LOTUS_STEPS=auto (the default) "
+      "or all, see docs/memory.md",
+      file, reasons.empty() ? "" : " (" + reasons + ")"));
 }
 
 }  // namespace lotus::analyzer

@@ -17,5 +17,7 @@ struct RecordedSteps {
 
 // `named`: traces as the command line names them; none: the newest. Throws Unusable.
 RecordedSteps recorded_steps_of(const std::vector<std::string>& named);
+// The same; throws Unusable with the reason and the remedy, too, where no step is recorded.
+RecordedSteps needed_steps_of(const std::vector<std::string>& named);
 
 }  // namespace lotus::analyzer

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "answers/controlflow/regions.hpp"
+#include "answers/controlflow/views.hpp"
 #include "answers/ranks/collector.hpp"
 #include "answers/report/collector.hpp"
 #include "answers/report/report.hpp"
@@ -63,11 +65,20 @@ void compare_trial(Findings& findings, const Traces& traces, const std::optional
 void report(const ReportOptions& options) {
   const Traces traces = opened(chosen_traces(options.traces));  // findings refer to them
   FindingsCollector collector;
+  std::string control_flow;
   for (const auto& trace : traces) {
+    std::vector<controlflow::Region> regions;
+    controlflow::RegionCollector region_collector(*trace, regions);
     collector.begin(*trace);
-    collector.end(read_trace(*trace, collector));
+    Fan fan({&collector, &region_collector});
+    collector.end(read_trace(*trace, fan));
+    region_collector.finish();
+    controlflow::keep_asked(regions);
+    const auto answers = controlflow::answers_of(regions);
+    if (control_flow.empty() && !answers.empty()) control_flow = controlflow::headline(answers.front());
   }
   Findings findings = collector.take();
+  findings.control_flow = std::move(control_flow);
   compare_trial(findings, traces, options.against);
   print_report(findings, options.json, options.all);
 }
@@ -107,6 +118,7 @@ void write_page(const ReportOptions& options) {
     page.add(*trace, reading);
   }
   Findings findings = collector.take();
+  findings.control_flow = page.first_of_control_flow();
   compare_trial(findings, traces, options.against);
   page.write(out, findings);
   out.close();

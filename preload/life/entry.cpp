@@ -128,8 +128,11 @@ void attach() {
   choose_torch_ops(config.torch_ops);
   // A plan that is carried out is measured in all steps.
   const RecordedSteps steps = wants_offload() ? RecordedSteps::all : config.steps;
-  choose_steps(config.region == nullptr ? steps : RecordedSteps::none);
-  if (config.region != nullptr) choose_region(config.region, config.steps);
+  choose_steps(steps);
+  if (config.region != nullptr) {
+    leave_steps_to_regions(config.steps != RecordedSteps::none);
+    choose_region(config.region, config.steps);
+  }
   if (config.control_flow) record_control_flow();
   control_flow_is_asked_for = config.region != nullptr || config.control_flow;
   want_samples(config.sampling);

@@ -20,6 +20,8 @@ import torch
 CHECKED = torch.Tensor, torch.nn.Parameter
 MOST_STORAGES = 64
 NONE = 2**64 - 1
+NUMBER = int, float
+WRITE = "write the plan by lotus-analyze memory-plan --json --mode offload"
 
 
 class Shared(ctypes.Structure):
@@ -33,12 +35,23 @@ class Refused(Exception):
     pass
 
 
+def member(of, key, types, where=""):
+    """What the plan has there. `where`: the path to `of` in it."""
+    if not isinstance(of, dict) or not isinstance(of.get(key), types):
+        wanted = {dict: "an object", list: "a list", str: "a string", int: "a whole number"}.get(types, "a number")
+        raise Refused(f"{where}{key} is missing, or is not {wanted}; {WRITE}")
+    return of[key]
+
+
 class Entry:
     """A storage that the plan moves, and what became of it last."""
     __slots__ = ("out_seconds", "in_seconds", "step", "block")
 
-    def __init__(self, moves):
-        self.out_seconds, self.in_seconds = (move["seconds"] for move in moves)
+    def __init__(self, moves, where):
+        if len(moves) != 2:
+            raise Refused(f"{where}moves has {len(moves)} moves in place of two, one to slow memory and one back; {WRITE}")
+        self.out_seconds, self.in_seconds = (member(move, "seconds", NUMBER, f"{where}moves[{number}].")
+                                             for number, move in enumerate(moves))
         self.step, self.block = None, lambda: None
 
 
@@ -48,26 +61,33 @@ class Plan:
             if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe might wait for ever
                 raise Refused("it is no regular file")
             with open(path, encoding="utf-8") as file:
-                told = json.load(file)
-            runs = [(number, run) for number, run in enumerate(told["runs"]) if run["mode"] == "offload"]
-            if len(runs) != 1:
-                raise Refused(f"it has {len(runs)} plans of the mode offload; write one by lotus-analyze memory-plan --json "
-                              "--mode offload --fast BYTES")
-            number, run = runs[0]
-            self.entries = {}  # by operator, place among its arguments' storages (-1: none of these), bytes
-            for row in told["plan"]:
-                if row["run"] == number:
-                    entry = Entry(row["moves"])
-                    for use in row["saved"]:
-                        argument = -1 if use["argument"] is None else use["argument"]
-                        self.entries[use["operator"], argument, row["bytes"]] = entry
-            self.operators = {operator for operator, _, _ in self.entries}
-            self.moves, self.seconds = run["num_move_nodes"], run["move_time_s"]
-            self.freed = max(0, told["default_alloc_bytes"] - run["fast_peak_bytes"])
+                self.take(json.load(file))
         except OSError as error:
             raise Refused(f"it cannot be read ({error.strerror})") from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise Refused("it is no plan as lotus-analyze memory-plan --json --mode offload writes it") from error
+        except ValueError as error:  # the text's, and that of its bytes
+            raise Refused(f"it is no JSON ({error}); {WRITE}") from error
+
+    def take(self, told):
+        runs = [(number, run) for number, run in enumerate(member(told, "runs", list))
+                if member(run, "mode", str, f"runs[{number}].") == "offload"]
+        if len(runs) != 1:
+            raise Refused(f"it has {len(runs)} plans of the mode offload; {WRITE} --fast BYTES")
+        number, run = runs[0]
+        self.entries = {}  # by operator, place among its arguments' storages (-1: none of these), bytes
+        for index, row in enumerate(member(told, "plan", list)):
+            where = f"plan[{index}]."
+            if member(row, "run", int, where) == number:
+                self.add(row, where)
+        self.operators = {operator for operator, _, _ in self.entries}
+        self.moves, self.seconds = (member(run, key, NUMBER, f"runs[{number}].") for key in ("num_move_nodes", "move_time_s"))
+        self.freed = max(0, member(told, "default_alloc_bytes", int) - member(run, "fast_peak_bytes", int, f"runs[{number}]."))
+
+    def add(self, row, where):
+        entry = Entry(member(row, "moves", list, where), where)
+        for number, use in enumerate(member(row, "saved", list, where)):
+            of_use = f"{where}saved[{number}]."
+            argument = -1 if isinstance(use, dict) and use.get("argument", -1) is None else member(use, "argument", int, of_use)
+            self.entries[member(use, "operator", int, of_use), argument, member(row, "bytes", int, where)] = entry
 
 
 class SlowMemory:

@@ -35,6 +35,7 @@ struct Steps {
   bool refused = false;
   Teller teller;
   bool control_flow = false;
+  bool for_region = false, told = false;  // regions are recorded in their place, and the trace says so
   Turns turns;
 };
 constinit Steps steps{};
@@ -42,6 +43,14 @@ constinit Steps steps{};
 bool may_record() {
   return steps.which != RecordedSteps::none && !steps.refused && !process.off && !process.worker &&
          is_main_thread();
+}
+
+// A training of which a region is recorded, or would be if it was met, has no steps in its trace: why, is
+// told.
+void tell_region_instead() {
+  if (!steps.for_region || steps.told || process.off || process.worker || !is_main_thread()) return;
+  steps.told = define<Kind::no_steps>(std::string_view(
+      "LOTUS_REGION was set: calls of that function are recorded in place of training steps"));
 }
 
 void turn(py::ThreadState* state) {
@@ -61,10 +70,15 @@ void turn(py::ThreadState* state) {
 }  // namespace
 
 void choose_steps(RecordedSteps which) { steps.which = which; }
+void leave_steps_to_regions(bool wanted) {
+  steps.which = RecordedSteps::none;
+  steps.for_region = wanted;
+}
 void record_control_flow() { steps.control_flow = true; }
 bool records_all_steps() { return steps.which == RecordedSteps::all; }
 
 void step_by_loader(py::ThreadState* state, std::uint64_t iterator) {
+  tell_region_instead();
   if (step_lane.backward > 0 || !may_record()) return;
   if (!steps.by_loader) {
     steps.by_loader = true;
@@ -86,6 +100,7 @@ OptimizerStep::OptimizerStep(py::ThreadState* state, const py::Object* optimizer
 }
 
 OptimizerStep::~OptimizerStep() {
+  tell_region_instead();
   if (--step_lane.optimizing > 0 || step_lane.backward > 0 || steps.by_loader || !may_record()) return;
   if (steps.teller.tells(reinterpret_cast<std::uint64_t>(optimizer_))) turn(state_);
 }

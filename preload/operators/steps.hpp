@@ -14,6 +14,8 @@ namespace lotus {
 
 // Before the first step.
 void choose_steps(RecordedSteps which);
+// None is recorded, since regions are. `wanted`: some would be otherwise; the trace of a training says so.
+void leave_steps_to_regions(bool wanted);
 // Of steps that are recorded, the calls of Python functions are, too.
 void record_control_flow();
 bool records_all_steps();

@@ -277,3 +277,106 @@ TEST_CASE("memory: what only some steps leave behind is told where memory in use
   CHECK(findings[0].find("1.00 MiB at train.py:12") != std::string::npos);
   CHECK(memory::growth_note(answer).empty());
 }
+
+namespace {
+
+std::string findings_text(const Told& told) {
+  std::string text;
+  for (const std::string& finding :
+       memory::memory_findings(told.steps, memory::answer_of(told.steps, std::nullopt)))
+    text += finding + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("memory: what came in steps that are not recorded was not made before the first one") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  for (const std::uint64_t number : {0, 1, 10, 11, 20, 21})
+    plain_step(thread, number, kMiB * (4 + number), 4096, 0, 0);
+  thread.flush();
+  const Told told(made);
+  const memory::MemoryAnswer answer = memory::answer_of(told.steps, std::nullopt);
+  CHECK(answer.step->step.number == 21);
+  CHECK(answer.untold.bytes == 25 * kMiB);
+  CHECK(answer.untold.at_first == 4 * kMiB);
+  CHECK(answer.untold.since == 21 * kMiB);
+  CHECK(answer.untold.between == 18 * kMiB);  // from 1 to 10, from 11 to 20
+  CHECK(answer.untold.gaps);
+  const std::string text = findings_text(told);
+  CHECK(text.find("21.0 MiB or more, came after the first recorded step began") != std::string::npos);
+  CHECK(text.find("LOTUS_STEPS=all") != std::string::npos);
+  CHECK(text.find("data set") == std::string::npos);
+}
+
+TEST_CASE("memory: what was in use when the first recorded step began was made before it") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  for (const std::uint64_t number : {0, 1, 10, 11}) plain_step(thread, number, 20 * kMiB, 4096, 0, 0);
+  thread.flush();
+  const Told told(made);
+  CHECK(memory::answer_of(told.steps, std::nullopt).untold.since == 0);
+  CHECK(findings_text(told).starts_with(
+      "100 % of the peak, 20.0 MiB, were made before the first recorded step"));
+}
+
+TEST_CASE("memory: no operator made what the program allocates between two of them") {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  step(thread, 0, 10, true);
+  thread.flush();
+  const Told told(made);
+  std::size_t outside = 0;
+  for (const memory::Storage& storage : told.steps[0].step.storages) {
+    if (storage.older) CHECK_FALSE(storage.maker.has_value());
+    if (storage.bytes == 40) CHECK(storage.maker == std::optional<std::size_t>(0));  // linear's
+    if (storage.bytes != 16) continue;
+    CHECK_FALSE(storage.maker.has_value());
+    ++outside;
+  }
+  CHECK(outside == 1);
+  Terminal terminal;
+  terminal.all_columns = true;
+  const std::string text =
+      memory::memory_text(told.steps, memory::answer_of(told.steps, std::nullopt), 20, terminal);
+  CHECK(text.find("(outside of operators)") != std::string::npos);
+}
+
+namespace {
+
+// Steps of 10 ms and more that allocate and release a block of 1 MiB, with its 256 faults.
+std::string faults_text(std::uint64_t steps, std::uint64_t kernel_ns) {
+  MadeTrace made;
+  define_all(made);
+  ThreadWriter thread(made, 1, 1);
+  std::uint64_t faults = 0, system_ns = 0;
+  for (std::uint64_t number = 2; number < 2 + steps; ++number) {
+    const double from = 20.0 * static_cast<double>(number);
+    thread.record<Kind::step>(at(from), number, kMiB, faults, system_ns, kNothing, kNothing, kNothing,
+                              kNothing);
+    thread.record<Kind::allocated>(at(from + 1), std::uint64_t{4096}, kMiB, std::uint64_t{1});
+    thread.record<Kind::torch_op>(at(from + 3), kLinear, std::uint64_t{1}, ticks_of(1), kForward,
+                                  std::uint64_t{0}, std::uint64_t{0});
+    thread.record<Kind::released>(at(from + 4), std::uint64_t{4096}, kMiB);
+    faults += 256;
+    system_ns += kernel_ns;
+    thread.record<Kind::step_end>(at(from + 10), number, kMiB, faults, system_ns, kNothing, kNothing,
+                                  kNothing, kNothing, kNothing, kNothing);
+  }
+  thread.flush();
+  return findings_text(Told(made));
+}
+
+}  // namespace
+
+TEST_CASE("memory: a share of page faults is told of steps that are long enough together") {
+  CHECK(faults_text(30, 2'000'000).find("Up to 20.0 % of a usual step (30 steps after") != std::string::npos);
+  const std::string few = faults_text(2, 8'000'000);
+  CHECK(few.find("Page faults are a part of a usual step: its 1 blocks") != std::string::npos);
+  CHECK(few.find("How large a part is not known from 2 steps") != std::string::npos);
+  CHECK(few.find("of a usual step (") == std::string::npos);
+}

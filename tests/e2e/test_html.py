@@ -465,3 +465,21 @@ class TestMemory:
         assert chromium.ask("document.querySelectorAll('#memory svg path:not(.domain)').length") >= 2
         phases = chromium.ask("document.querySelectorAll('#memory svg g > rect').length")
         assert phases == len(memory["phases"]) >= 3
+
+
+def test_head_of_a_page_with_a_region_alone(chromium, tracer, tmp_path):
+    """There is no verdict, so nothing says that there is nothing to change; and what is known stands first."""
+    _, trace = tracer.trace([harness.PYTHON, harness.PROGRAMS / "cocktailer/lstm.py", "--calls", "4"],
+                            LOTUS_REGION="LSTM.forward", LOTUS_STEPS="all")
+    first = json.loads(harness.run([harness.ANALYZE, "report", "--json", trace.path]).stdout)["control_flow"]
+    told = harness.run([harness.ANALYZE, "control-flow", trace.path]).stdout.decode()
+    assert "LSTM.forward" in first and " ".join(told.split()).startswith(first)
+    chromium.look(1280, 800)
+    chromium.open(page_of(trace.path, tmp_path))
+    assert chromium.problems() == []
+    assert texts_of(chromium, "#verdict .state") == ["Not enough to judge"]
+    assert texts_of(chromium, "#first-change") == []
+    (said,) = texts_of(chromium, "#first-of-control-flow")
+    assert said.startswith(first) and "lotus-analyze control-flow" in said
+    report = harness.run([harness.ANALYZE, "report", trace.path]).stdout.decode()
+    assert f"{first} lotus-analyze control-flow tells more." in " ".join(report.split())

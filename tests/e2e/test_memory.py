@@ -184,9 +184,22 @@ def test_few_steps_by_default(tracer):
 
 
 def test_no_step_where_none_is_wanted(tracer):
-    _, trace, told = traced(tracer, "mlp", "SGD", LOTUS_STEPS="0")
-    assert told["steps"] == [] and told["peak_bytes"] is None
-    assert trace.named("torch_op") == [] and "LOTUS_STEPS" in memory(trace)
+    outcome, trace = tracer.trace(harness.program("memory_steps", "mlp", "SGD"), LOTUS_STEPS="0")
+    assert outcome.code == 0, outcome.stderr.decode()
+    assert trace.named("torch_op") == []
+    for options in [], ["--json"]:  # as memory-plan does
+        told = harness.run([harness.ANALYZE, "memory", *options, trace.path])
+        assert told.code == 1 and told.stdout == b""
+        assert f"{trace.path}: no step of training is recorded".encode() in told.stderr and b"LOTUS_STEPS" in told.stderr
+
+
+def test_region_in_place_of_steps(tracer):
+    outcome, trace = tracer.trace(harness.program("memory_steps", "mlp", "SGD"), LOTUS_REGION="never.called")
+    assert outcome.code == 0, outcome.stderr.decode()
+    for command in "memory", "memory-plan":
+        told = harness.run([harness.ANALYZE, command, trace.path])
+        assert told.code == 1 and b"LOTUS_REGION was set" in told.stderr and b"LOTUS_CONTROL_FLOW=1" in told.stderr
+        assert b"never.called" not in told.stderr  # the name is the program's
 
 
 def test_results_are_the_same_bit_for_bit(tracer):
@@ -206,3 +219,10 @@ def test_step_that_is_not_there(tracer):
     _, trace, _ = traced(tracer, "mlp", "SGD", LOTUS_STEPS="all")
     outcome = harness.run([harness.ANALYZE, "memory", "--step", "77", trace.path])
     assert outcome.code == 2 and b"--step 77: no such step; there are 0 to " in outcome.stderr
+
+
+@pytest.mark.parametrize("command", [["memory", "--step"], ["memory", "--rows"], ["control-flow", "--rows"],
+                                     ["memory-plan", "--step"], ["whatif", "--loader"]])
+def test_negative_count(command):
+    outcome = harness.run([harness.ANALYZE, *command, "-1"])
+    assert outcome.code == 2 and b"-1" in outcome.stderr and b"is less than 0" in outcome.stderr

@@ -71,6 +71,11 @@ def test_of_a_trace(tracer, model):
         assert run["fast_peak_bytes"] <= run["fast_limit_bytes"]
         assert told["all_fast_s"] <= run["predicted_runtime_s"] <= told["all_slow_s"] or run["mode"] == "greedy"
     assert any(row["file"] and row["file"].endswith("memory_steps.py") for row in told["plan"])
+    # Who made it, as `memory` says: an operator at the line of the storage, or none, as of what the loader made.
+    assert all(row["producer"]["line"] == row["line"] for row in told["plan"] if row["producer"])
+    by_loader = {group["line"] for group in memory["alive_at_peak"] if group["role"] == "batch"}
+    of_loader = [row for row in told["plan"] if row["line"] in by_loader and not row["older"]]
+    assert by_loader and of_loader and all(row["producer"] is None for row in of_loader)
 
 
 def test_trace_without_steps(tracer):

@@ -80,8 +80,13 @@ def test_plan_of_another_program(tracer, tmp_path):
 
 @pytest.mark.parametrize("content, words", [
     (None, "cannot be read (No such file or directory)"),
-    ("{", "is no plan as lotus-analyze memory-plan --json --mode offload writes it"),
+    ("{", "it is no JSON"),
+    ("[]", "runs is missing, or is not a list"),
     ('{"runs": [], "plan": []}', "it has 0 plans of the mode offload"),
+    ('{"runs": [{"mode": "offload"}], "plan": []}', "runs[0].num_move_nodes is missing, or is not a number"),
+    ('{"runs": [{"mode": "offload"}], "plan": [{"run": 0, "moves": []}]}', "plan[0].moves has 0 moves in place of two"),
+    ('{"runs": [{"mode": "offload"}], "plan": [{"run": 0, "moves": [{"seconds": 1}, {}]}]}',
+     "plan[0].moves[1].seconds is missing"),
 ])
 def test_file_that_is_no_plan(tracer, tmp_path, content, words):
     path = tmp_path / "plan.json"

@@ -95,6 +95,10 @@ void RegionCollector::on_gap(const Stream& stream, std::uint64_t, std::uint64_t)
   if (found != open_.end() && found->second.builder) found->second.builder->lost();
 }
 
+void keep_asked(std::vector<Region>& regions) {
+  std::erase_if(regions, [](const Region& region) { return !region.calls_seen && !region.only_timed; });
+}
+
 void RegionCollector::finish() {
   for (auto& [key, open] : open_)
     if (open.builder) keep(open.builder->finish(open.last, false, 0, 0));

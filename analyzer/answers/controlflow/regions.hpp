@@ -37,4 +37,7 @@ class RegionCollector : public Visitor {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Open> open_;  // by process and stream
 };
 
+// Leaves out steps of a training that was not asked for control flow: they tell nothing of it.
+void keep_asked(std::vector<Region>& regions);
+
 }  // namespace lotus::analyzer::controlflow

@@ -18,7 +18,7 @@ class Text {
   Text(std::size_t rows, const Terminal& terminal) : rows_(rows), terminal_(terminal) {}
 
   void region(const RegionAnswer& answer) {
-    headline(answer);
+    paragraph(headline(answer), Style::bold);
     const auto findings = control_flow_findings(answer);
     for (std::size_t i = 0; i < findings.size() && i < kFindings; ++i) paragraph(findings[i]);
     about(answer);
@@ -39,39 +39,7 @@ class Text {
     if (!text.empty()) out_ += terminal_.styled(style, wrapped(text, terminal_.width)) + "\n";
   }
 
-  static std::string of_call(const RegionAnswer& answer) {
-    return answer.is_step ? "a training step" : escaped(answer.name);
-  }
-
   static const char* unit(const RegionAnswer& answer) { return answer.is_step ? "step" : "call"; }
-
-  void headline(const RegionAnswer& answer) {
-    const double control = answer.parts.python + answer.parts.control;
-    const std::string share = fmt::format(
-        "control flow and Python take {} of {}, {} of {} a {}", human_percent(100 * answer.overhead()),
-        of_call(answer), human_time(control), human_time(answer.parts.untraced()), unit(answer));
-    if (answer.overhead() < kNothingToGain) return paragraph("Nothing to gain: " + share + ".", Style::bold);
-    if (answer.operators == 0)
-      return paragraph(fmt::format("No operator of PyTorch was seen in {}: all of its {} a {} is Python.",
-                                   of_call(answer), human_time(answer.parts.untraced()), unit(answer)),
-                       Style::bold);
-    if (answer.waits()) return waiting(answer);
-    std::string head = share;
-    head[0] = 'C';
-    paragraph(head + ". " + gain_text(answer), Style::bold);
-  }
-
-  void waiting(const RegionAnswer& answer) {
-    paragraph(
-        fmt::format("In {} of {} of {} the thread did not compute: it waited (for {}a lock, a "
-                    "file, another thread or process, a GPU), or had no core. Of the whole, {} to {} is "
-                    "control flow and Python; what compiling would gain is not known.",
-                    human_time(*answer.waited_ns), human_time(answer.parts.untraced()),
-                    answer.is_step ? "a training step" : "a call of " + escaped(answer.name),
-                    answer.is_step ? "the batch, " : "", human_percent(100 * answer.overhead_low()),
-                    human_percent(100 * answer.overhead())),
-        Style::bold);
-  }
 
   void about(const RegionAnswer& answer) {
     std::string text = fmt::format(

@@ -23,4 +23,7 @@ std::string gain_text(const RegionAnswer& answer);
 // What to do about a region, most important first; whole sentences.
 std::vector<std::string> control_flow_findings(const RegionAnswer& answer);
 
+// What it says first of a region: sentences.
+std::string headline(const RegionAnswer& answer);
+
 }  // namespace lotus::analyzer::controlflow

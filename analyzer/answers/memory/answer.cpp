@@ -1,6 +1,7 @@
 #include "answers/memory/answer.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "text/error.hpp"
@@ -41,6 +42,7 @@ void add_untouched(MemoryAnswer& answer, Groups& groups, std::uint64_t untouched
   answer.by_role[Role::untouched] += untouched;
   Group rest;
   rest.role = Role::untouched;
+  rest.older = true;
   rest.bytes = untouched;
   const auto place = std::find_if(answer.alive_at_peak.begin(), answer.alive_at_peak.end(),
                                   [&](const Group& group) { return group.bytes < untouched; });
@@ -61,6 +63,13 @@ void look_at_peak(MemoryAnswer& answer) {
   answer.workspace_at_peak = peak.workspace;
   answer.beside_allocator = older > step.live_before ? older - step.live_before : 0;
   add_untouched(answer, groups, step.live_before > older ? step.live_before - older : 0);
+}
+
+std::uint64_t untold_bytes(const MemoryAnswer& answer) {
+  std::uint64_t bytes = 0;
+  for (const Group& group : answer.alive_at_peak)
+    if (group.role == Role::untouched && group.storages == 0) bytes += group.bytes;
+  return bytes;
 }
 
 void look_at_held(MemoryAnswer& answer) {
@@ -103,9 +112,14 @@ bool makes_states(const RecordedStep& step) {
 }
 
 double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// Of times in the kernel, which it may count by ticks: one step has a whole tick and the next one none.
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 Faults faults_of(const std::vector<RecordedStep>& steps, const RecordedStep& like) {
@@ -121,7 +135,7 @@ Faults faults_of(const std::vector<RecordedStep>& steps, const RecordedStep& lik
     bytes.push_back(large.bytes);
   }
   if (faults.size() < 2) return {};
-  return {faults.size(), median(faults), median(kernel), median(seconds), median(blocks), median(bytes)};
+  return {faults.size(), median(faults), mean(kernel), mean(seconds), median(blocks), median(bytes)};
 }
 
 struct RoleName {
@@ -168,6 +182,7 @@ MemoryAnswer answer_of(const std::vector<RecordedStep>& steps, std::optional<std
   answer.faults = faults_of(steps, *answer.step);
   answer.floor = floor_of(answer.step->step);
   answer.growth = growth_of(steps, answer.step->process);
+  answer.untold = untold_of(steps, *answer.step, untold_bytes(answer));
   return answer;
 }
 

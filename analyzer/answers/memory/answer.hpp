@@ -10,11 +10,12 @@
 #include "answers/memory/groups.hpp"
 #include "answers/memory/growth.hpp"
 #include "answers/memory/recorded_step.hpp"
+#include "answers/memory/untold.hpp"
 
 namespace lotus::analyzer::memory {
 
 // Page faults of a usual step, and the large blocks that it allocates anew: medians of whole steps that come
-// after the run's second one and make no states.
+// after the run's second one and make no states. Times are means of the same steps.
 struct Faults {
   static constexpr std::uint64_t kLargeBlock =
       128 * 1024;           // bytes; from here on glibc may give them back at once
@@ -42,6 +43,7 @@ struct MemoryAnswer {
   Floor floor;
   Faults faults;
   Growth growth;
+  Untold untold;
 };
 
 // `number`: the step to tell of; nothing: the one with the highest peak, of those that train if there are

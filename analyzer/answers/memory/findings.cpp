@@ -91,19 +91,11 @@ std::uint64_t in_role(const MemoryAnswer& answer, Role role) {
   return found == answer.by_role.end() ? 0 : found->second;
 }
 
-// Before all recorded steps, and not used in this one.
-std::uint64_t made_before(const MemoryAnswer& answer) {
-  std::uint64_t bytes = 0;
-  for (const Group& group : answer.alive_at_peak)
-    if (group.role == Role::untouched && group.storages == 0) bytes += group.bytes;
-  return bytes;
-}
-
 void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out) {
   const std::uint64_t of_batch = in_role(answer, Role::activation) + in_role(answer, Role::backward) +
                                  in_role(answer, Role::batch) + answer.workspace_at_peak;
   const auto peak = static_cast<double>(answer.step->peak_bytes);
-  const double in_step = peak - static_cast<double>(made_before(answer));
+  const double in_step = peak - static_cast<double>(answer.untold.bytes);
   if (peak <= 0 || static_cast<double>(of_batch) < kMostlyActivations * in_step ||
       static_cast<double>(of_batch) < kLeastOfPeak * peak)
     return;
@@ -120,17 +112,47 @@ void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out)
                   human_bytes(static_cast<double>(of_batch) / 2), instead));
 }
 
-void tell_untouched(const MemoryAnswer& answer, std::vector<std::string>& out) {
-  const std::uint64_t unknown = made_before(answer);
+// What came later is no data set: it grows.
+void tell_since(const Untold& untold, double peak, std::vector<std::string>& out) {
+  const auto bytes = [](std::uint64_t count) { return human_bytes(static_cast<double>(count)); };
+  std::string told = fmt::format(
+      "{} of the peak, {} or more, came after the first recorded step began: {} were in use then; now {} are "
+      "that no operator of this step uses and no recorded step is known to have made.",
+      human_percent(100 * static_cast<double>(untold.since) / peak), bytes(untold.since),
+      bytes(untold.at_first), bytes(untold.bytes));
+  if (untold.between > 0)
+    told += fmt::format(
+        " In steps between recorded ones, in which nothing is recorded, memory in use rose by {}.",
+        bytes(untold.between));
+  if (untold.gaps) told += " LOTUS_STEPS=all tells which lines made it.";
+  out.push_back(std::move(told));
+}
+
+void tell_untold(const MemoryAnswer& answer, std::vector<std::string>& out) {
+  const Untold& untold = answer.untold;
   const auto peak = static_cast<double>(answer.step->peak_bytes);
-  if (unknown < kLeastUntouched || static_cast<double>(unknown) < kLeastOfPeak * peak ||
-      !answer.step->live_known)
-    return;
+  const auto is_much = [&](std::uint64_t bytes) {
+    return bytes >= kLeastUntouched && static_cast<double>(bytes) >= kLeastOfPeak * peak;
+  };
+  if (!answer.step->live_known) return;
+  const std::uint64_t before = untold.bytes - untold.since;
+  const bool leaks = answer.growth.trend == Trend::rises && untold.since >= kLeastUntouched;
+  if (leaks || is_much(untold.since)) tell_since(untold, peak, out);
+  if (!is_much(before)) return;
   out.push_back(fmt::format(
-      "{} of the peak, {}, were made before the first recorded step, and no operator of this step uses "
+      "{}{} of the peak, {}, were made before the first recorded step, and no operator of this step uses "
       "them: as a data set in memory, a second model, or what the program keeps. Who made them is not "
       "known.",
-      human_percent(100 * static_cast<double>(unknown) / peak), human_bytes(static_cast<double>(unknown))));
+      untold.since > 0 || untold.between >= kLeastUntouched ? "At most " : "",
+      human_percent(100 * static_cast<double>(before) / peak), human_bytes(static_cast<double>(before))));
+}
+
+// The kernel may count its part of a thread's CPU time by ticks, of up to 10 ms: a share is told of 25 or
+// more.
+bool is_counted_well(const Faults& usual) {
+  constexpr double kLeastSeconds = 0.25;
+  constexpr std::uint64_t kLeastSteps = 4;
+  return usual.steps >= kLeastSteps && static_cast<double>(usual.steps) * usual.seconds >= kLeastSeconds;
 }
 
 // Faults are explained by the blocks if there are about as many as these have pages.
@@ -139,23 +161,26 @@ void tell_faults(const Faults& usual, std::vector<std::string>& out) {
   if (usual.steps == 0 || usual.kernel_s < kMostlyFaults * usual.seconds) return;
   const double faulted = usual.faults * kPage;
   if (faulted < 0.5 * usual.bytes || faulted > 1.5 * usual.bytes) return;
-  // The kernel may count its part of a thread's CPU time by ticks: short steps have too many then.
-  const std::string share = usual.kernel_s < usual.seconds
-                                ? "Up to " + human_percent(100 * usual.kernel_s / usual.seconds)
-                                : std::string("Much");
+  const std::string steps = usual.steps == 1 ? "a step" : fmt::format("{} steps", usual.steps);
+  const bool exact = is_counted_well(usual) && usual.kernel_s < usual.seconds;
   const std::string kernel =
-      usual.kernel_s < usual.seconds
-          ? fmt::format(", {} of CPU time in the kernel", human_time(usual.kernel_s * kNsPerS))
-          : ". How much is not known: the kernel counts its own CPU time too coarsely for a step of " +
-                human_time(usual.seconds * kNsPerS);
-  out.push_back(
-      fmt::format("{} of a usual step is page faults: its {:.0f} blocks of 128 KiB and more, {} in "
-                  "all, are given back to "
-                  "the kernel and fetched anew ({:.0f} faults{}). Where memory "
-                  "is not short, keep "
-                  "them: run with MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184, or with jemalloc or "
-                  "tcmalloc preloaded.",
-                  share, usual.blocks, human_bytes(usual.bytes), usual.faults, kernel));
+      exact ? fmt::format(", {} of CPU time in the kernel", human_time(usual.kernel_s * kNsPerS)) : "";
+  const std::string share =
+      exact ? fmt::format("Up to {} of a usual step ({} after the run's second) is page faults",
+                          human_percent(100 * usual.kernel_s / usual.seconds), steps)
+            : std::string("Page faults are a part of a usual step");
+  std::string told = fmt::format(
+      "{}: its {:.0f} blocks of 128 KiB and more, {} in all, are given back to the kernel and fetched anew "
+      "({:.0f} faults{}).",
+      share, usual.blocks, human_bytes(usual.bytes), usual.faults, kernel);
+  if (!exact)
+    told += fmt::format(
+        " How large a part is not known from {} of {}: the kernel counts its own CPU time too coarsely for "
+        "that. LOTUS_STEPS=all records more; or compare the run's time.",
+        steps, human_time(usual.seconds * kNsPerS));
+  out.push_back(told +
+                " Where memory is not short, keep them: run with MALLOC_MMAP_MAX_=0 "
+                "MALLOC_TRIM_THRESHOLD_=17179869184, or with jemalloc or tcmalloc preloaded.");
 }
 
 }  // namespace
@@ -170,7 +195,7 @@ std::vector<std::string> memory_findings(const std::vector<RecordedStep>& steps,
   tell_rise(answer.growth, out);
   tell_end(*answer.step, last, out);
   tell_activations(answer, out);
-  tell_untouched(answer, out);
+  tell_untold(answer, out);
   tell_faults(answer.faults, out);
   return out;
 }

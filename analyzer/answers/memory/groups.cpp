@@ -36,6 +36,7 @@ void Groups::add(const RecordedStep& step, std::size_t storage, double byte_seco
   Group& group =
       group_of({life.made_by, source_of(process, one.place), source_of(process, one.forward), life.role},
                life.form, one.bytes);
+  group.older = group.older || one.older;
   group.byte_seconds += byte_seconds;
   group.between += is_between(one, life) ? 1 : 0;
 }
@@ -43,7 +44,8 @@ void Groups::add(const RecordedStep& step, std::size_t storage, double byte_seco
 void Groups::add_kept(const RecordedStep& step, const Kept& kept) {
   const Process& process = *step.process;
   group_of({kept.made_by, source_of(process, kept.place), source_of(process, kept.forward), Role::untouched},
-           kept.form, kept.bytes);
+           kept.form, kept.bytes)
+      .older = true;
 }
 
 std::vector<Group> Groups::largest_first() const {

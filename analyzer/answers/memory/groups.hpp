@@ -17,6 +17,7 @@ struct Group {
   SourceLine source;
   SourceLine forward;  // made in the backward pass of what this line called; empty: it was not, or not known
   Role role = Role::older;
+  bool older = false;         // some of it was there when the step began
   std::string form;           // of the largest one; empty: not known
   std::uint64_t largest = 0;  // bytes of it
   std::uint64_t bytes = 0;

@@ -46,6 +46,8 @@ struct Storage {
   std::size_t born = 0, released = 0;
   bool older = false;     // it was there when the step began: a parameter, a state of the optimizer, a batch
   bool survives = false;  // it was there when the step ended
+  // The operator that made it; nullopt: none of the step's did.
+  std::optional<std::size_t> maker = std::nullopt;
   std::uint64_t place = 0;        // the Python line that made it; 0: not known
   std::uint64_t forward = 0;      // the operator's that made it
   std::vector<std::size_t> uses;  // operators that have it as an operand, ascending

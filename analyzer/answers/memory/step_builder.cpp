@@ -134,6 +134,7 @@ void StepBuilder::add_storage(const Block& block, std::uint64_t ticks) {
   storage.released = stays ? operators : block.released_at;
   storage.older = block.older;
   storage.survives = stays;
+  if (block.maker != RecordedStep::kNone) storage.maker = block.maker;
   storage.place = block.place;
   storage.forward = block.forward;
   storage.uses = block.uses;

@@ -59,7 +59,8 @@ Table roles_table(const MemoryAnswer& answer) {
 }
 
 std::string made_by(const Group& group) {
-  return group.op.empty() ? std::string("(made before)") : escaped(group.op);
+  if (!group.op.empty()) return escaped(group.op);
+  return group.older ? "(made before)" : "(outside of operators)";
 }
 
 std::string line_of(const Group& group) { return group.source.file.empty() ? "" : escaped(made_at(group)); }
@@ -110,16 +111,10 @@ std::string floor_text(const MemoryAnswer& answer) {
                      bytes_text(answer.floor.bytes), operator_text(*answer.step, *answer.floor.op));
 }
 
-constexpr const char* kNoStep =
-    "No step of training is recorded with its operators: record with LOTUS_STEPS=auto (the default) or all, "
-    "see "
-    "docs/memory.md.\n";
-
 }  // namespace
 
 std::string memory_text(const std::vector<RecordedStep>& steps, const MemoryAnswer& answer, std::size_t rows,
                         const Terminal& terminal) {
-  if (answer.step == nullptr) return kNoStep;
   std::string out;
   const auto paragraph = [&](const std::string& text, Style style = Style::plain) {
     if (!text.empty()) out += terminal.styled(style, wrapped(text, terminal.width)) + "\n";

@@ -136,6 +136,7 @@ class Reader {
     storage.born = object.integer("born", storage.older ? std::optional<std::uint64_t>(0) : std::nullopt);
     storage.released =
         object.integer("released", storage.survives ? std::optional<std::uint64_t>(operators) : std::nullopt);
+    if (!storage.older && storage.born < operators) storage.maker = storage.born;
     storage.place = source(object);
     return storage;
   }

@@ -122,7 +122,7 @@ Json decision_json(const Answer& answer, std::size_t run, const Decision& decisi
   json["survives"] = storage.survives;
   json["born"] = storage.born;
   json["released"] = storage.released;
-  json["producer"] = storage.older ? Json(nullptr) : operator_json(answer, storage.born);
+  json["producer"] = storage.maker ? operator_json(answer, *storage.maker) : Json(nullptr);
   json.update(source_json(answer.input, storage.place));
   json["start"] = decision.starts_fast ? "fast" : "slow";
   json["action"] = decision.moves.empty() ? "slow" : "move";

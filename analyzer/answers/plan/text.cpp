@@ -105,8 +105,10 @@ std::string moves_text(const Decision& decision) {
 std::string made_by(const Answer& answer, std::size_t index) {
   const auto& storage = answer.planned.step.storages[index];
   const std::string line = source_name(answer.input, storage.place);
-  if (!storage.older) return operator_name(answer.planned.step, answer.input, storage.born);
-  return std::string(persistent(storage) ? "(kept from step to step)" : "(from before the step)") +
+  if (storage.maker) return operator_name(answer.planned.step, answer.input, *storage.maker);
+  return std::string(!storage.older        ? "(outside of operators)"
+                     : persistent(storage) ? "(kept from step to step)"
+                                           : "(from before the step)") +
          (line.empty() ? "" : " " + line);
 }
 

@@ -266,6 +266,7 @@ struct Findings {
   std::vector<Tried> tried;           // by LOTUS_TRY, each once
   std::optional<TrialOutcome> trial;  // if there is a former run
   std::vector<Recording> recordings;  // one a loader, longest waited for first
+  std::string control_flow;           // what `control-flow` says first; empty: nothing
 };
 
 // The share of computing in the calls that resemble no measured call of their operation, and in the time

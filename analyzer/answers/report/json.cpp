@@ -322,6 +322,7 @@ Json lost_slots_json(const LostSlots& lost) {
 Json report_json(const Findings& f) {
   Json json = {
       {"schema", 1}, {"trace", trace_json(f)}, {"tried", trial_json(f)}, {"verdict", verdict_json(f)}};
+  json["control_flow"] = f.control_flow.empty() ? Json(nullptr) : Json(f.control_flow);
   json["ops"] = list_of(f.ops, [&](const auto& op) { return op_json(op, f); });
   json["outside_ops_s"] = f.outside_ops / kNsPerS;
   json["outside_ops_cpu_s"] = number_or_null(cpu_outside_ops(f));

@@ -82,7 +82,10 @@ std::string section(const Terminal& terminal, const std::string& title, const st
 std::string report_text(const Findings& findings, const Terminal& terminal, bool all) {
   const Verdict verdict = verdict_of(findings);
   std::string out = trial_text(findings, terminal);
-  out += verdict_text(verdict, terminal) + context_text(findings, terminal);
+  out += verdict_text(verdict, terminal);
+  if (!findings.control_flow.empty())
+    out += wrapped(findings.control_flow + " lotus-analyze control-flow tells more.", terminal.width) + "\n";
+  out += context_text(findings, terminal);
   out += tracing_text(findings.quality, terminal);
   out +=
       section(terminal, "Does not go on", "the program still runs; for at least: until it was looked at last",

@@ -142,11 +142,13 @@ void Page::add(const Trace& trace, const Reading& reading) {
 void Page::add_control_flow() {
   region_collector_->finish();
   region_collector_.reset();
-  // Steps of a training that was not asked for control flow tell nothing of it.
-  std::erase_if(regions_,
-                [](const controlflow::Region& region) { return !region.calls_seen && !region.only_timed; });
-  if (!regions_.empty())
-    control_flow_.push_back(controlflow::control_flow_json(controlflow::answers_of(regions_)));
+  controlflow::keep_asked(regions_);
+  if (!regions_.empty()) {
+    const auto answers = controlflow::answers_of(regions_);
+    control_flow_.push_back(controlflow::control_flow_json(answers));
+    if (first_of_control_flow_.empty() && !answers.empty())
+      first_of_control_flow_ = controlflow::headline(answers.front());
+  }
   regions_.clear();
 }
 

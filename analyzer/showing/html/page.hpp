@@ -27,6 +27,9 @@ class Page {
   // After that reading.
   void add(const Trace& trace, const Reading& reading);
 
+  // What `control-flow` says first of the traces so far; empty: nothing.
+  const std::string& first_of_control_flow() const { return first_of_control_flow_; }
+
   // Writes the page; `findings` are those of the same traces. The page is used up.
   void write(Output& out, const Findings& findings);
 
@@ -46,6 +49,7 @@ class Page {
   std::vector<controlflow::Region> regions_;                         // of the current trace
   std::unique_ptr<controlflow::RegionCollector> region_collector_;
   nlohmann::ordered_json control_flow_ = nlohmann::ordered_json::array();  // of traces that have any
+  std::string first_of_control_flow_;                                      // see first_of_control_flow()
   MapBuilder map_;
   FlameBuilder flames_{FlameTime::cpu, false};
   nlohmann::ordered_json runs_ = nlohmann::ordered_json::array();

@@ -118,6 +118,13 @@ function fourNumbers() {
           trace.lost_events === 0 ? '.good' : '.bad'));
 }
 
+/** What control-flow says first, where a region was recorded. */
+function controlFlowLine() {
+  if (!report.control_flow) return null;
+  return el('p.rest', {id: 'first-of-control-flow'}, report.control_flow + ' ', el('code', 'lotus-analyze control-flow'), ' and ',
+            el('a', {href: '#control-flow'}, 'the section below'), ' tell more.');
+}
+
 /** Says where processes were that were killed or crashed: the first, and how many more. */
 function cutShort() {
   if (report.cut_short.length === 0) return null;
@@ -141,9 +148,9 @@ function drawVerdict() {
   const tried = (report.tried?.messages ?? []).map(message => el('p.missing', message));
   document.getElementById('verdict').append(
       ...tried,
-      el('div.head', el('span.state', {'--tone': tone}, state), el('h1', claim), support && el('p.rest', support),
+      el('div.head', el('span.state', {'--tone': tone}, state), el('h1', claim), support && el('p.rest', support), controlFlowLine(),
          el('p.which',
             `${trace.paths.join(', ')} · ${timeText(1e3 * trace.duration_s)} · ${
                 countText(report.batches.count)} batches · ${countText(report.batches.samples)} samples`)),
-      ...[damage, cutShort(), firstChange(verdict), fourNumbers()].filter(Boolean));
+      ...[damage, cutShort(), judged ? firstChange(verdict) : null, fourNumbers()].filter(Boolean));
 }
