@@ -1,5 +1,6 @@
 """What lotus-analyze control-flow says of the workloads, beside what timing.py measured of them and their twins."""
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -11,7 +12,8 @@ import published
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/programs/cocktailer"
-ROUNDS, CALLS = 12, 8  # calls of a round; of all a fifth is only timed
+ROUNDS, CALLS = 12, 8  # calls of a round, at least; of all a fifth is only timed
+A_ROUND_S = 0.02       # of calls, as in timing.py: the first ones find the twin's data in the caches
 DISPATCH_S = 1e-7  # an operator's call from a compiled program, at most
 PATIENCE_S = 60
 
@@ -31,7 +33,7 @@ def analyzed(path):
                           stdout=subprocess.PIPE).stdout
 
 
-def recorded(python, workload, size, batch, seed, rate):
+def recorded(python, workload, size, batch, seed, rate, t_cf):
     """(what the program counts of one call, what control-flow says of its calls, the twin's times in turns with them)."""
     arguments = ["--size", size, "--batch", str(batch), "--seed", str(seed), *(["--rate", str(rate)] if rate is not None else [])]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -43,7 +45,8 @@ def recorded(python, workload, size, batch, seed, rate):
         trace = place / "run.lotus"
         environment |= {"LD_PRELOAD": str(ROOT / "build/release/lib/liblotus.so"), "LOTUS_REGION": known["region"],
                         "LOTUS_STEPS": "most", "LOTUS_OUTPUT": str(trace), "LOTUS_DIR": str(place / "segments")}
-        command = [python, ROOT / "bench/controlflow/turns.py", workload, str(ROUNDS), str(CALLS), *arguments]
+        calls = max(CALLS, math.ceil(A_ROUND_S / t_cf))
+        command = [python, ROOT / "bench/controlflow/turns.py", workload, str(ROUNDS), str(calls), *arguments]
         ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
         return known["truth"], waited_for(trace), json.loads(ran.stdout)["trace"]
 
@@ -65,7 +68,8 @@ def counts_wanted(truth):
 def compared(options, row):
     """What is said of a row of results.py, with errors. The twin's time is that in turns with the recorded calls, as machines
     change their speed within minutes, and with it the program's by the O that was measured without Lotus."""
-    truth, told, trace = recorded(options.python, row["workload"], options.size, row["batch"], options.seed, row["rate_percent"])
+    truth, told, trace = recorded(options.python, row["workload"], options.size, row["batch"], options.seed, row["rate_percent"],
+                                   row["t_cf_ms"] / 1e3)
     region = told["regions"][0]
     predicted = region["native_s"] + DISPATCH_S * (region["operators"] - region["control_operators"])
     t_trace = statistics.median(trace["seconds"])
