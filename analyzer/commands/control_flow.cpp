@@ -1,4 +1,5 @@
 // `control-flow`: what loops, branches and recursion cost.
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -35,7 +36,23 @@ struct RecordedRegions {
       collector.finish();
     }
   }
+
+  // A training of which a region was to be recorded has no steps.
+  bool lacks_region() const {
+    const auto named = [](const auto& numbered) {
+      return numbered.second->no_steps.starts_with("LOTUS_REGION");
+    };
+    return regions.empty() && std::any_of(traces.begin(), traces.end(), [&](const auto& trace) {
+             const auto& processes = trace->catalog.processes();
+             return std::any_of(processes.begin(), processes.end(), named);
+           });
+  }
 };
+
+constexpr const char* kNoCall =
+    "No call of the function that LOTUS_REGION named was seen in the main thread, and training steps are not "
+    "recorded beside it. It is a function's qualified name, of the class that defines it, such as "
+    "Model.forward; generators and coroutines are none. See docs/control-flow.md.";
 
 void refuse_empty(const std::vector<controlflow::RegionAnswer>& answers, const std::string& name) {
   if (answers.empty())
@@ -70,7 +87,8 @@ void show_control_flow(const ControlFlowOptions& options) {
   } else {
     const Terminal terminal = Terminal::of(out.file());
     if (measured) out.write(controlflow::measured_text(*measured, terminal));
-    out.write(controlflow::control_flow_text(answers, options.rows, terminal));
+    out.write(recorded.lacks_region() ? wrapped(kNoCall, terminal.width) + "\n"
+                                      : controlflow::control_flow_text(answers, options.rows, terminal));
   }
   out.close();
 }

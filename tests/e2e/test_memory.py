@@ -200,6 +200,8 @@ def test_region_in_place_of_steps(tracer):
         told = harness.run([harness.ANALYZE, command, trace.path])
         assert told.code == 1 and b"LOTUS_REGION was set" in told.stderr and b"LOTUS_CONTROL_FLOW=1" in told.stderr
         assert b"never.called" not in told.stderr  # the name is the program's
+    told = harness.run([harness.ANALYZE, "control-flow", trace.path])
+    assert told.code == 0 and b"No call of the function that LOTUS_REGION named was seen" in b" ".join(told.stdout.split())
 
 
 def test_results_are_the_same_bit_for_bit(tracer):

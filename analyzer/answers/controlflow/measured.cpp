@@ -94,10 +94,11 @@ std::string measured_text(const Measured& measured, const Terminal& terminal) {
         escaped(measured.without.name), human_time(without), human_time(with));
   else
     text = fmt::format(
-        "Measured against the other trace: {} of {} goes ({}: {} with control flow, {} without). From the "
-        "first trace alone {} was to be expected.",
-        human_percent(100 * measured.overhead()), escaped(measured.with.name), escaped(measured.without.name),
-        human_time(with), human_time(without), human_percent(100 * measured.with.overhead()));
+        "Measured against the other trace: {} of {} goes: a call takes {}, and {} of {} there. From the "
+        "first "
+        "trace alone {} was to be expected.",
+        human_percent(100 * measured.overhead()), escaped(measured.with.name), human_time(with),
+        human_time(without), escaped(measured.without.name), human_percent(100 * measured.with.overhead()));
   std::string told = terminal.styled(Style::bold, wrapped(text, terminal.width)) + "\n";
   for (const std::string& doubt : measured.doubts()) told += wrapped(doubt, terminal.width) + "\n";
   return told + "\n";
