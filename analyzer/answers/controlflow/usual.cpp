@@ -117,7 +117,7 @@ double median(std::vector<double> values) {
 }
 
 Group usual(const Group& recorded) {
-  const Group whole = eligible(recorded);
+  Group whole = eligible(recorded);
   if (whole.empty()) return recorded;
   if (whole.size() < kHalved) return whole;
   std::vector<std::pair<Kind, const Region*>> by_kind;
