@@ -268,7 +268,8 @@ Judgement judge_transfer(const Case& c) {
     return ruled_out(
         "the machine is busy, so what receiving a batch takes cannot be told from waiting for a core");
   Judgement out;
-  out.holds = gain >= c.trials()->worthwhile() && (piped || receive >= kAnyBatch);
+  out.holds = gain >= c.trials()->worthwhile() &&
+              (piped || c.trials()->of_most(&RecordedBatch::receive) >= kAnyBatch);
   out.explains = saved_by(gain);
   if (!out.holds)
     out.words = fmt::format("a batch takes {} to write to the pipe and {} to receive", human_time(pipe),

@@ -281,6 +281,17 @@ std::string Trials::about_fetches() const {
       percent(sum.told_cpu, sum.core_wait.wall), human_percent(waiting));
 }
 
+double Trials::of_most(double RecordedBatch::*part) const {
+  constexpr std::size_t kLeastOf = 4;  // at least one of so many is as large
+  std::vector<double> all;
+  for (const auto& epoch : recording_.epochs)
+    for (const auto& batch : epoch.batches) all.push_back(batch.*part);
+  if (all.empty()) return 0;
+  const auto found = all.end() - 1 - static_cast<std::ptrdiff_t>(all.size() / kLeastOf);
+  std::nth_element(all.begin(), found, all.end());
+  return *found;
+}
+
 double Trials::mean_of(double RecordedBatch::*part) const {
   double sum = 0;
   double count = 0;

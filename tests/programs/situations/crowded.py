@@ -50,11 +50,11 @@ def beside(others, workers, step, bad):
 
 
 def two_busy_programs(bad):
-    beside(2, 1, 0.022, bad)
+    beside(2, 1, 0.03, bad)
 
 
 def four_busy_programs(bad):
-    beside(4, 1, 0.022, bad)
+    beside(4, 1, 0.03, bad)
 
 
 def two_workers_beside_others(bad):
