@@ -281,7 +281,7 @@ std::string Trials::about_fetches() const {
       percent(sum.told_cpu, sum.core_wait.wall), human_percent(waiting));
 }
 
-double Trials::of_most(double RecordedBatch::*part) const {
+double Trials::of_a_quarter(double RecordedBatch::*part) const {
   constexpr std::size_t kLeastOf = 4;  // at least one of so many is as large
   std::vector<double> all;
   for (const auto& epoch : recording_.epochs)

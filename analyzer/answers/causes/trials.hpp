@@ -90,7 +90,7 @@ class Trials {
   double mean_of(double RecordedBatch::*part) const;
   // As large as that, or larger, is a quarter of the batches: a machine that stands still makes few of them
   // so.
-  double of_most(double RecordedBatch::*part) const;
+  double of_a_quarter(double RecordedBatch::*part) const;
   // A sentence's end that says how much fetches compute and wait for a core.
   std::string about_fetches() const;
   double core_wait_percent() const { return fetches_.core_wait.percent().value_or(0); }

@@ -109,6 +109,10 @@ class Guarded(Computed):
 
     lock = multiprocessing.Lock()
 
+    def __init__(self):
+        super().__init__()
+        gc.freeze()  # what PyTorch made would else be gone through: half a second on a slow machine
+
     def __getitem__(self, index):
         with self.lock:
             sample = super().__getitem__(index)
