@@ -282,12 +282,11 @@ std::string Trials::about_fetches() const {
 }
 
 double Trials::of_a_quarter(double RecordedBatch::*part) const {
-  constexpr std::size_t kLeastOf = 4;  // at least one of so many is as large
   std::vector<double> all;
   for (const auto& epoch : recording_.epochs)
     for (const auto& batch : epoch.batches) all.push_back(batch.*part);
   if (all.empty()) return 0;
-  const auto found = all.end() - 1 - static_cast<std::ptrdiff_t>(all.size() / kLeastOf);
+  const auto found = all.end() - 1 - static_cast<std::ptrdiff_t>(all.size() / 4);
   std::nth_element(all.begin(), found, all.end());
   return *found;
 }

@@ -88,8 +88,7 @@ class Trials {
   bool through_pipe() const { return mean_of(&RecordedBatch::pipe) >= kThroughPipe; }
   // Over all batches, ns.
   double mean_of(double RecordedBatch::*part) const;
-  // As large as that, or larger, is a quarter of the batches: a machine that stands still makes few of them
-  // so.
+  // A quarter of the batches have as much as that, or more.
   double of_a_quarter(double RecordedBatch::*part) const;
   // A sentence's end that says how much fetches compute and wait for a core.
   std::string about_fetches() const;

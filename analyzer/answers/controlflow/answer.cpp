@@ -103,7 +103,7 @@ std::optional<double> waited_in(const Group& used) {
   double waited = 0;
   for (const Region* region : used) {
     if (!region->cpu_ns) return std::nullopt;
-    waited += std::max(0.0, wall_ns(*region) - static_cast<double>(*region->cpu_ns));
+    waited += waited_ns(*region);
   }
   return waited / static_cast<double>(used.size());
 }
@@ -129,7 +129,8 @@ RegionAnswer answer_of(Group group) {
     answer.timed_ns = median(std::move(walls));
   }
   answer.compilation = compiled_of(group);
-  const Group used = usual(group);
+  const Group whole = eligible(group);
+  const Group used = whole.empty() ? group : usual(whole);
   answer.used = used.size();
   answer.usual = std::all_of(used.begin(), used.end(), [](const Region* region) {
     return region->is_whole() && !has_compiled(*region);
@@ -141,7 +142,7 @@ RegionAnswer answer_of(Group group) {
   answer.waited_ns = waited_in(used);
   const Codes codes(*first.process, group);
   Constructs constructs;
-  const double factor = recording_factor(group, timed);
+  const double factor = recording_factor(whole, timed);
   for (const Region* region : used) add_region(answer, *region, codes, factor, constructs);
   // What of it fell into recording is not known.
   if (answer.waited_ns) answer.waited_ns = std::min(*answer.waited_ns, answer.parts.untraced());

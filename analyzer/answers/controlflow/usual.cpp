@@ -1,7 +1,6 @@
 #include "answers/controlflow/usual.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -20,11 +19,6 @@ constexpr double kWaiting = 0.1;      // of its time: a call that waited
 // may differ by more than that, less is believed.
 constexpr double kLeastFactor = 0.5, kMostFactor = 2, kMostOfMany = 5;
 constexpr std::size_t kTimed = 3, kMany = 8;
-
-double waited_ns(const Region& region) {
-  if (!region.cpu_ns) return 0;
-  return std::max(0.0, wall_ns(region) - static_cast<double>(*region.cpu_ns));
-}
 
 // Of calls that did the same: the number of operators, and which ones at which lines.
 using Kind = std::pair<std::size_t, std::uint64_t>;
@@ -62,7 +56,11 @@ void halve(Group calls, Group& kept) {
               calls.end() - static_cast<std::ptrdiff_t>(longest));
 }
 
-double middle_mean(std::vector<double> values) {
+// Of what `of` tells of each call, in ns.
+template <class Of>
+double middle_mean(const Group& calls, Of of) {
+  std::vector<double> values;
+  for (const Region* call : calls) values.push_back(of(*call));
   std::sort(values.begin(), values.end());
   const std::size_t quarter = values.size() / 4;
   double sum = 0;
@@ -70,29 +68,27 @@ double middle_mean(std::vector<double> values) {
   return sum / static_cast<double>(values.size() - 2 * quarter);
 }
 
-// What calls took; of what the thread computed, where that is known: other programs do not lengthen it.
-std::optional<double> computed_ns(const Group& calls) {
-  std::vector<double> all;
-  for (const Region* call : calls) {
-    if (!call->cpu_ns) return std::nullopt;
-    all.push_back(static_cast<double>(*call->cpu_ns));
-  }
-  return middle_mean(std::move(all));
+bool knows_cpu(const Group& calls) {
+  return std::all_of(calls.begin(), calls.end(), [](const Region* call) { return call->cpu_ns.has_value(); });
 }
 
-double took_ns(const Group& calls) {
-  std::vector<double> all;
-  for (const Region* call : calls) all.push_back(wall_ns(*call));
-  return middle_mean(std::move(all));
+}  // namespace
+
+double wall_ns(const Region& region) {
+  return static_cast<double>(region.end - region.begin) * region.ns_per_tick;
 }
 
-double said_ns(const Group& calls) {
-  std::vector<double> all;
-  for (const Region* call : calls) all.push_back(static_cast<double>(call->cost) * call->ns_per_tick);
-  return middle_mean(std::move(all));
+double waited_ns(const Region& region) {
+  if (!region.cpu_ns) return 0;
+  return std::max(0.0, wall_ns(region) - static_cast<double>(*region.cpu_ns));
 }
 
-// Those that may count; empty: none is whole.
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 Group eligible(const Group& recorded) {
   Group whole;
   std::copy_if(recorded.begin(), recorded.end(), std::back_inserter(whole),
@@ -104,21 +100,7 @@ Group eligible(const Group& recorded) {
   return whole;
 }
 
-}  // namespace
-
-double wall_ns(const Region& region) {
-  return static_cast<double>(region.end - region.begin) * region.ns_per_tick;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-Group usual(const Group& recorded) {
-  Group whole = eligible(recorded);
-  if (whole.empty()) return recorded;
+Group usual(const Group& whole) {
   if (whole.size() < kHalved) return whole;
   std::vector<std::pair<Kind, const Region*>> by_kind;
   for (const Region* call : whole) by_kind.emplace_back(kind_of(*call), call);
@@ -135,15 +117,18 @@ Group usual(const Group& recorded) {
   return kept;
 }
 
-double recording_factor(const Group& recorded, const Group& timed) {
-  const Group calls = eligible(recorded);
-  if (timed.size() < kTimed || calls.empty()) return 1;
-  const double said = said_ns(calls);
+double recording_factor(const Group& whole, const Group& timed) {
+  if (timed.size() < kTimed || whole.empty()) return 1;
+  const double said = middle_mean(
+      whole, [](const Region& call) { return static_cast<double>(call.cost) * call.ns_per_tick; });
   if (said <= 0) return 1;
-  const auto with = computed_ns(calls), without = computed_ns(timed);
-  const double longer = with && without ? *with - *without : took_ns(calls) - took_ns(timed);
-  const double most = timed.size() >= kMany && calls.size() >= kMany ? kMostOfMany : kMostFactor;
-  return std::clamp(longer / said, kLeastFactor, most);
+  // Of what the thread computed, where that is known: other programs do not lengthen it.
+  const bool by_cpu = knows_cpu(whole) && knows_cpu(timed);
+  const auto took = [&](const Region& call) {
+    return by_cpu ? static_cast<double>(*call.cpu_ns) : wall_ns(call);
+  };
+  const double most = timed.size() >= kMany && whole.size() >= kMany ? kMostOfMany : kMostFactor;
+  return std::clamp((middle_mean(whole, took) - middle_mean(timed, took)) / said, kLeastFactor, most);
 }
 
 }  // namespace lotus::analyzer::controlflow
