@@ -59,7 +59,7 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 117 ---- */                                                                 \
+  /* ---- points; next: 118 ---- */                                                                 \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
@@ -67,6 +67,8 @@ enum class Shape : std::uint8_t {
                                                        ends of a `next`, so that its steps are known, and of \
                                                        a long fetch, so that other threads' part is */ \
   ROW(bytes,         35, point, "count:u:bytes")    /* moved by the innermost open span */          \
+  ROW(storages,     117, point, "count:u bytes:u:bytes")  /* in a serialize: tensors' storages that go through shared \
+                                                       memory; bytes: theirs, a part of its `bytes` */ \
   ROW(cpu,           36, point, "ns:u:ns")          /* thread CPU time of the innermost open span */\
   ROW(path,          37, point, "shared:u:bytes suffix:s")  /* file of the open sample: `shared` of the \
                                                        chunk's previous path, then `suffix` */      \

@@ -26,7 +26,7 @@ struct TransferRole {
   bool feeds_batch{};     // feeder_batch is what it sends
   std::uint64_t feeder_batch{};
   bool serializing{};
-  std::uint64_t storage_bytes{};
+  std::uint64_t storages{}, storage_bytes{};  // serialized so far
 };
 constinit thread_local TransferRole role{};
 
@@ -68,9 +68,12 @@ py::Object* pickle_dumps(Call& call) {
   if (!role.feeds_batch) return call.run();
   const Span span = enter<Kind::serialize>(role.feeder_batch);
   const Setting serializing(role.serializing, true);
-  role.storage_bytes = 0;
+  role.storages = role.storage_bytes = 0;
   py::Object* result = call.run();
-  if (result != nullptr) point<Kind::bytes>(size_of(result) + role.storage_bytes);
+  if (result != nullptr) {
+    point<Kind::bytes>(size_of(result) + role.storage_bytes);
+    point<Kind::storages>(role.storages, role.storage_bytes);
+  }
   leave(span, how_left(result));
   return result;
 }
@@ -86,6 +89,7 @@ py::Object* reduce_storage(Call& call) {
   std::int64_t bytes = 0;
   for (py::Ssize i = 0; i < py::api.PyTuple_Size(arguments); ++i)
     bytes = integer_of(py::api.PyTuple_GetItem(arguments, i), bytes);
+  ++role.storages;
   role.storage_bytes += static_cast<std::uint64_t>(bytes < 0 ? 0 : bytes);
   return result;
 }

@@ -256,6 +256,23 @@ TEST_CASE("transfer: batches are written to the pipe") {
   CHECK_FALSE(judged(judge_transfer, run).holds);
 }
 
+TEST_CASE("transfer: receiving takes long, of one tensor or of many") {
+  Run run;
+  run.each_batch([](RecordedBatch& batch) { batch.receive = 8e6; });
+  for (int i = 0; i < 40; ++i) run.findings.serialize.add(1e6);
+  run.findings.bytes = 40 * (350 + 1e6);
+  CHECK(judged(judge_transfer, run).holds);  // an older trace: how many tensors is not known
+  run.findings.storages = 40;
+  run.findings.storage_bytes = 40 * 1e6;
+  CHECK_FALSE(judged(judge_transfer, run).holds);
+  CHECK(judged(judge_transfer, run).words.find("one tensor, or two") != std::string::npos);
+  run.findings.bytes += 40 * 1e5;  // beside it, objects
+  CHECK(judged(judge_transfer, run).holds);
+  run.findings.storages = 40 * 100;
+  run.findings.bytes = 40 * (100 * 350 + 1e6);
+  CHECK(judged(judge_transfer, run).holds);
+}
+
 TEST_CASE("batching: many samples that take no time by themselves") {
   Run run;
   run.findings.sample = {};

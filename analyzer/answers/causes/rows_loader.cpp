@@ -247,6 +247,21 @@ Judgement judge_workers(const Case& c) {
   return out;
 }
 
+namespace {
+
+// How much of receiving a batch other batches would save. Most have an image and a label: of that many
+// tensors, and nothing else, it takes what it takes on this machine.
+double avoidable_share(const Findings& findings) {
+  constexpr double kFewTensors = 2;
+  constexpr double kPickledTensor = 1024;  // bytes; about 350, and its key
+  const double batches = static_cast<double>(findings.serialize.count());
+  const double tensors = findings.storages.value_or(0);
+  const bool has_more = findings.bytes - findings.storage_bytes > kPickledTensor * tensors;
+  return tensors <= 0 || has_more ? 1 : 1 - std::min(1.0, kFewTensors * batches / tensors);
+}
+
+}  // namespace
+
 // Batches that go through shared memory instead of the pipe gain, or batches that are received at no cost.
 // What getting any batch from a queue costs (kAnyBatch) is no cause. Where threads wait for cores, so does
 // the one that receives, and what it takes says nothing about the batch.
@@ -257,7 +272,8 @@ Judgement judge_transfer(const Case& c) {
   const double pipe = c.trials()->mean_of(&RecordedBatch::pipe);
   const double receive = c.trials()->mean_of(&RecordedBatch::receive);
   const bool piped = c.trials()->through_pipe();
-  const double gain = c.trials()->gain("transfer");
+  const double avoidable = piped ? 1 : avoidable_share(c.findings());
+  const double gain = avoidable * c.trials()->gain("transfer");
   const double bytes = c.findings().serialize.empty()
                            ? 0
                            : c.findings().bytes / static_cast<double>(c.findings().serialize.count());
@@ -273,8 +289,8 @@ Judgement judge_transfer(const Case& c) {
   out.holds = gain >= c.trials()->worthwhile() && (piped || many);
   out.explains = saved_by(gain);
   if (!out.holds)
-    out.words = fmt::format("a batch takes {} to write to the pipe and {} to receive", human_time(pipe),
-                            human_time(receive));
+    out.words = fmt::format("a batch takes {} to write to the pipe and {} to receive{}", human_time(pipe),
+                            human_time(receive), avoidable > 0 ? "" : ": it is one tensor, or two");
   else if (piped)
     out.words =
         fmt::format("batches of {} are pickled and written to a pipe, one worker at a time, for {} each",

@@ -136,6 +136,10 @@ void FindingsCollector::on_span(const Span& span) {
       return on_worker_loop(span.stream, span.data, span.end);
     case Kind::serialize:
       findings_.bytes += static_cast<double>(span.data.bytes);
+      if (span.data.storages != kUnknown) {
+        findings_.storages = findings_.storages.value_or(0) + static_cast<double>(span.data.storages);
+        findings_.storage_bytes += static_cast<double>(span.data.storage_bytes);
+      }
       return findings_.serialize.add(ns(span));
     case Kind::send:
       return findings_.send.add(ns(span));

@@ -246,7 +246,10 @@ struct Findings {
   std::uint64_t delay_over_500ms = 0, delay_under_250ms = 0;
 
   Series serialize, send, deserialize, pin;
-  double bytes = 0;
+  double bytes = 0;  // of all that was serialized
+  // Of that, tensors' storages, which go through shared memory. nullopt: not recorded.
+  std::optional<double> storages;
+  double storage_bytes = 0;
   std::uint64_t queue_samples = 0, queue_most = 0;
   double queue_sum = 0;
 

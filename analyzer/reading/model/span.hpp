@@ -39,7 +39,8 @@ struct OpenSpan {
   std::uint64_t core_wait_ns = kUnknown;  // fetch: how long it waited for a core
   std::uint64_t op_ticks = 0;             // of the ops directly inside it, runners skipped
   std::uint64_t bytes = 0;
-  PythonCalls python_calls;   // also those in spans inside it
+  std::uint64_t storages = kUnknown, storage_bytes = 0;  // serialize: tensors', in shared memory
+  PythonCalls python_calls;                              // also those in spans inside it
   std::uint64_t samples = 0;  // fetch: samples made; a batch of unknown size counts as one
   std::uint64_t whole_batch =
       kUnknown;  // sample, fetch: what came is a batch of so many samples, 0: not known

@@ -106,6 +106,11 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
     case Kind::bytes:
       if (innermost != nullptr) innermost->bytes += field<Kind::bytes, "count">(record);
       return;
+    case Kind::storages:
+      if (innermost == nullptr) return;
+      innermost->storages = field<Kind::storages, "count">(record);
+      innermost->storage_bytes = field<Kind::storages, "bytes">(record);
+      return;
     case Kind::cpu:
       if (innermost == nullptr) return;
       innermost->cpu_ns = field<Kind::cpu, "ns">(record);
