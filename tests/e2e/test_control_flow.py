@@ -167,6 +167,7 @@ def test_helpers_comprehensions_and_generators(tracer):
     assert loops[line_of["for row in x]"]] == (1, 4)
     assert loops[line_of["for part in"]] == (1, 4)
     assert loops[line_of["for row in x:"]] == (1, 4)
+    assert all(row["exact"] for row in of_kind(told, "loop"))  # each call of torch.tanh() is one of aten::tanh
     branches = {row["line"]: row for row in of_kind(told, "branch")}
     assert (branches[line_of["if self.large"]]["taken"], branches[line_of["if self.large"]]["not_taken"]) == (0, 1)
     assert branches[line_of["if self.large"]]["data_dependent"]

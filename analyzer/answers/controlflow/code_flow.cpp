@@ -2,52 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <string_view>
 
 namespace lotus::analyzer::controlflow {
 namespace {
-
-// Opcodes of 3.9 and 3.10, in pairs from one to another: BINARY_… and INPLACE_…, but BINARY_SUBSCR.
-constexpr std::uint8_t kOperations[][2] = {{16, 17}, {19, 20}, {22, 24}, {26, 29},
-                                           {55, 57}, {59, 59}, {62, 67}, {75, 79}};
-constexpr std::uint8_t kBinaryOp[] = {122, 122, 45, 44, 42};  // BINARY_OP of 3.11 to 3.15
-constexpr std::uint8_t kSubscript = 26;                       // its argument from 3.14 on for x[i]
-
-// CALL_FUNCTION, …_KW, …_EX, CALL_METHOD; CALL, CALL_FUNCTION_EX; the same and CALL_KW.
-constexpr std::uint8_t kCalls[][4] = {{131, 141, 142, 161}, {131, 141, 142, 161}, {171, 142, 0, 0},
-                                      {171, 142, 0, 0},     {53, 54, 57, 0},      {52, 4, 55, 0},
-                                      {50, 4, 53, 0}};
-// LOAD_GLOBAL, LOAD_ATTR, LOAD_METHOD, LOAD_NAME, EXTENDED_ARG, by `dis`. 0: there is none.
-struct Loads {
-  std::uint8_t global, attribute, method, name, extended;
-};
-constexpr Loads kLoads[] = {{116, 106, 160, 101, 144}, {116, 106, 160, 101, 144}, {116, 106, 160, 101, 144},
-                            {116, 106, 0, 101, 144},   {91, 82, 0, 92, 71},       {92, 80, 0, 93, 69},
-                            {91, 79, 0, 92, 67}};
-static_assert(std::size(kBinaryOp) == kNewestMinor - 11 + 1 &&
-              std::size(kCalls) == kNewestMinor - kOldestMinor + 1 && std::size(kLoads) == std::size(kCalls));
-
-// Of Python's library and PyTorch, written in C: they call functions, or go through generators, that they are
-// given.
-constexpr std::string_view kCallBack[] = {"accumulate", "all",
-                                          "any",        "apply_",
-                                          "array",      "deque",
-                                          "dict",       "extend",
-                                          "filter",     "filterfalse",
-                                          "frozenset",  "from_iterable",
-                                          "groupby",    "index",
-                                          "join",       "list",
-                                          "map",        "map_",
-                                          "max",        "min",
-                                          "next",       "nlargest",
-                                          "nsmallest",  "product",
-                                          "reduce",     "run_until_complete",
-                                          "send",       "set",
-                                          "sort",       "sorted",
-                                          "starmap",    "sum",
-                                          "takewhile",  "dropwhile",
-                                          "tuple",      "update"};
 
 constexpr std::size_t kMostInstructions = 20'000;  // of a code; a damaged or a generated one has more
 
@@ -90,56 +48,6 @@ void CodeFlow::link() {
     }
     if (!jumps) edge(i, std::min(i + 1, exit));
     if (at.target != kNone && at.flow != Flow::setup) edge(i, at.target);  // to a handler: link_handlers()
-  }
-}
-
-// Those on which the name of a function that calls back is loaded; all, where names or opcodes are not known.
-std::set<std::uint32_t> CodeFlow::lines_that_call_back(unsigned minor, const CodeTable& table) const {
-  std::set<std::size_t> named;  // places in the code's names
-  std::size_t count = 0;
-  for (std::size_t begin = 0; begin < table.names.size(); ++count) {
-    const std::size_t end = std::min(table.names.find('\n', begin), table.names.size());
-    const std::string_view name = std::string_view(table.names).substr(begin, end - begin);
-    if (std::find(std::begin(kCallBack), std::end(kCallBack), name) != std::end(kCallBack))
-      named.insert(count);
-    begin = end + 1;
-  }
-  std::set<std::uint32_t> lines;
-  if (named.empty() && !table.names.empty()) return lines;
-  const bool known = !table.names.empty();
-  for (std::size_t i = 0; i < code_.size(); ++i) {
-    const std::size_t at = code_[i].offset;
-    const auto opcode = static_cast<std::uint8_t>(table.bytecode[at]);
-    const std::size_t argument = static_cast<std::uint8_t>(table.bytecode[at + 1]);
-    const Loads* const loads = known ? &kLoads[minor - kOldestMinor] : nullptr;
-    const bool maybe = loads == nullptr || opcode == loads->extended;  // a name far behind
-    if (maybe || (opcode == loads->global && named.contains(minor >= 11 ? argument >> 1 : argument)) ||
-        (opcode == loads->attribute && named.contains(minor >= 12 ? argument >> 1 : argument)) ||
-        (opcode == loads->method && named.contains(argument)) ||
-        (opcode == loads->name && named.contains(argument)))
-      lines.insert(lines_[i]);
-  }
-  return lines;
-}
-
-void CodeFlow::find_operations(unsigned minor, const CodeTable& table) {
-  const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(table.bytecode[at]); };
-  const auto is_one = [&](const Instruction& at) {
-    const std::uint8_t opcode = byte(at.offset);
-    if (minor >= 11) return opcode == kBinaryOp[minor - 11] && byte(at.offset + 1) != kSubscript;
-    return std::any_of(std::begin(kOperations), std::end(kOperations),
-                       [&](const auto& range) { return range[0] <= opcode && opcode <= range[1]; });
-  };
-  const std::set<std::uint32_t> lines = lines_that_call_back(minor, table);
-  const std::span<const std::uint8_t> calls = kCalls[minor - kOldestMinor];
-  operations_.clear();
-  calls_.clear();
-  for (std::size_t i = 0; i < code_.size(); ++i) {
-    const std::uint8_t opcode = byte(code_[i].offset);
-    operations_.push_back(is_one(code_[i]));
-    // A call with more than 255 arguments begins with EXTENDED_ARG, and is none here.
-    calls_.push_back(!lines.contains(lines_[i]) && opcode != 0 &&
-                     std::find(calls.begin(), calls.end(), opcode) != calls.end());
   }
 }
 

@@ -64,7 +64,9 @@ class CodeFlow {
   // a + b and the like: each time it is one operator, or one call.
   bool is_operation(std::size_t instruction) const { return operations_[instruction]; }
   // A call of a function that, by the names in the code, does not call others that it is given.
-  bool calls_one(std::size_t instruction) const { return calls_[instruction]; }
+  bool calls_one(std::size_t instruction) const;
+  // A call on whose line the name of this function of PyTorch stands, and no name of one that calls others.
+  bool calls_one_of(std::size_t instruction, const std::string& name) const;
   // A test that is part of a loop's statement.
   bool is_loop_test(std::size_t instruction) const { return loop_tests_.contains(instruction); }
   // Whether a test that goes on at `next` executes what stands under the source's `if`.
@@ -101,6 +103,11 @@ class CodeFlow {
     std::size_t first = 0, end = 0;  // instructions that may lead to it, as far as their lines do not tell
     bool by_lines = false;           // only those before its line are
   };
+  // Names of globals, attributes and methods that are loaded on a line.
+  struct NamesOfLine {
+    std::set<std::string> call_back, others;  // call_back: of functions that call others
+    bool may_call_back = false;               // not all names are known
+  };
   // Ways between two instructions that pass none that would have been seen.
   struct Unseen;
 
@@ -110,7 +117,7 @@ class CodeFlow {
   void find_inverted(unsigned minor, std::string_view table);
   void find_handlers(unsigned minor, std::string_view bytecode);
   void link_handlers();
-  std::set<std::uint32_t> lines_that_call_back(unsigned minor, const CodeTable& table) const;
+  void find_names(unsigned minor, const CodeTable& table);
   void find_operations(unsigned minor, const CodeTable& table);
   void fill(std::size_t from, std::vector<bool>& reached) const;
   std::vector<std::pair<std::size_t, bool>> followers(std::size_t at) const;
@@ -138,6 +145,7 @@ class CodeFlow {
   std::vector<Loop> loops_;
   std::vector<std::size_t> innermost_;
   std::vector<bool> operations_, calls_;  // by instruction
+  std::map<std::uint32_t, NamesOfLine> names_;
   std::set<std::pair<std::size_t, std::size_t>> back_;
   std::set<std::size_t> loop_tests_, seen_;
   std::set<std::size_t> inlined_;   // FOR_ITERs of what the compiler made of any() and the like

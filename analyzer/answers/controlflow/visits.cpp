@@ -1,6 +1,8 @@
 #include "answers/controlflow/visits.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace lotus::analyzer::controlflow {
@@ -11,6 +13,15 @@ using Sign = std::pair<bool, std::uint64_t>;  // of an event: a call of a code, 
 Sign sign_of(const Region& region, const Event& event) {
   return {event.is_call,
           event.is_call ? region.activations[event.index].code : region.operators[event.index].hook};
+}
+
+// Of an operator that a function of Python's torch has the name of: what it dispatches; else empty.
+std::string function_of(const Region& region, const Event& event) {
+  constexpr std::string_view kSpace = "aten::";
+  if (event.is_call || region.process == nullptr) return {};
+  const auto hook = region.process->hooks.find(region.operators[event.index].hook);
+  if (hook == region.process->hooks.end() || !hook->second.name.starts_with(kSpace)) return {};
+  return hook->second.name.substr(kSpace.size());
 }
 
 // The length of the shortest sequence that `signs` repeat as a whole.
@@ -51,8 +62,11 @@ std::vector<Visit> visits_of(const Region& region, const Activation& activation,
     const std::size_t period = calls ? 1 : period_of(signs);
     const bool alike =
         std::all_of(signs.begin(), signs.end(), [&](const Sign& sign) { return sign == signs.front(); });
-    const bool certain =
-        alike && (flow.is_operation(run.instruction) || (calls && flow.calls_one(run.instruction)));
+    const Event& first = activation.events[run.first];
+    const bool is_one = flow.is_operation(run.instruction) ||
+                        (calls ? flow.calls_one(run.instruction)
+                               : flow.calls_one_of(run.instruction, function_of(region, first)));
+    const bool certain = alike && is_one;
     for (std::size_t i = run.first; i < run.last; i += period)
       visits.push_back({run.instruction, i, i + period, !certain});
   }
