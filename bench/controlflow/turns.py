@@ -3,8 +3,9 @@
 
     turns.py WORKLOAD ROUNDS CALLS [options of the workload]
 
-The workload is called CALLS times a round, for Lotus to record; the twin, which Lotus leaves alone, is timed as in timing.py.
-Prints JSON: `trace`, the twin's times.
+The workload is called CALLS times a round, for Lotus to record; the twin, which Lotus leaves alone, is timed as in timing.py,
+and so is the same twin whose executor optimises nothing: it calls the operators that the workload calls, where the other one
+leaves out what was computed before. Prints JSON: `trace` and `plain`, their times.
 """
 import importlib
 import json
@@ -22,12 +23,16 @@ def main(workload, rounds, calls, *arguments):
     module = importlib.import_module(workload)
     torch.set_num_threads(1)
     model, inputs = program.made(module.make, module.SIZES, program.options_of(module, arguments))
-    case = timing.Case(twin.twin(model, inputs), inputs)
+    optimised = timing.Case(twin.twin(model, inputs), inputs)
+    with torch.jit.optimized_execution(False):
+        plain = timing.Case(twin.twin(model, inputs), inputs)
     for _ in range(int(rounds)):
         for _ in range(int(calls)):
             model(*inputs)
-        case.time()
-    print(json.dumps({"torch": torch.__version__, "trace": case.told()}))
+        optimised.time()
+        with torch.jit.optimized_execution(False):
+            plain.time()
+    print(json.dumps({"torch": torch.__version__, "trace": optimised.told(), "plain": plain.told()}))
 
 
 if __name__ == "__main__":
