@@ -477,9 +477,14 @@ def test_head_of_a_page_with_a_region_alone(chromium, tracer, tmp_path):
     chromium.look(1280, 800)
     chromium.open(page_of(trace.path, tmp_path))
     assert chromium.problems() == []
-    assert texts_of(chromium, "#verdict .state") == ["Not enough to judge"]
+    assert texts_of(chromium, "#verdict .state") == ["Control flow"]
     assert texts_of(chromium, "#first-change") == []
-    (said,) = texts_of(chromium, "#first-of-control-flow")
-    assert said.startswith(first) and "lotus-analyze control-flow" in said
+    (claim,), (said,) = texts_of(chromium, "#verdict h1"), texts_of(chromium, "#first-of-control-flow")
+    assert f"{claim} {said}".startswith(first) and "lotus-analyze control-flow" in said
+    numbers = chromium.ask("[...document.querySelectorAll('#verdict .number')].map(n => n.dataset.number)")
+    assert numbers == ["call", "native", "flow", "lost"]
+    sections = chromium.ask("[...document.querySelectorAll('main > section')].map(s => s.id)")
+    assert sections == ["verdict", "control-flow", "run"]  # others would be empty
+    assert chromium.ask("[...document.querySelectorAll('nav a')].map(a => a.hash)") == ["#control-flow", "#run"]
     report = harness.run([harness.ANALYZE, "report", trace.path]).stdout.decode()
-    assert f"{first} lotus-analyze control-flow tells more." in " ".join(report.split())
+    assert " ".join(report.split()).startswith(f"{first} lotus-analyze control-flow tells more. No batch was recorded")

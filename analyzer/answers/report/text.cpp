@@ -82,9 +82,12 @@ std::string section(const Terminal& terminal, const std::string& title, const st
 std::string report_text(const Findings& findings, const Terminal& terminal, bool all) {
   const Verdict verdict = verdict_of(findings);
   std::string out = trial_text(findings, terminal);
-  out += verdict_text(verdict, terminal);
-  if (!findings.control_flow.empty())
-    out += wrapped(findings.control_flow + " lotus-analyze control-flow tells more.", terminal.width) + "\n";
+  std::string flow = findings.control_flow;
+  if (!flow.empty()) flow = wrapped(flow + " lotus-analyze control-flow tells more.", terminal.width) + "\n";
+  // Of a region alone its control flow is what there is to tell.
+  const bool only_region = !flow.empty() && findings.loaders.empty();
+  const std::string judged = verdict_text(verdict, terminal);
+  out += only_region ? flow + judged : judged + flow;
   out += context_text(findings, terminal);
   out += tracing_text(findings.quality, terminal);
   out +=

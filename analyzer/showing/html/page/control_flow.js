@@ -5,6 +5,9 @@ const PARTS_OF_TIME = [
   ['python_s', 'Python', 'var(--c0)']
 ];
 const untraced = parts => d3.sum(PARTS_OF_TIME, ([key]) => parts[key]);
+/** A range, where a call waited: whether that was Python's is not known. */
+const overheadText = region =>
+    [...new Set(region.overhead_range.map(share => percentText(100 * share)))].join(' to ');
 const countOf = value => value == null ? '–' : Number.isInteger(value) ? countText(value) : value.toFixed(1);
 
 /** Horizontal bars of [name, parts], stacked. */
@@ -40,7 +43,8 @@ const constructName = c => `${c.kind} ${sourceText(c)}`;
 
 function constructTable(rows) {
   const did = c => ({
-    loop: () => `${c.exact === false ? 'about ' : ''}${countOf(c.iterations)} iterations in ${countOf(c.entries)} entries`,
+    loop: () => `${c.exact === false ? 'about ' : ''}${countOf(c.iterations)} iterations${
+        c.entries === 1 ? '' : ` in ${countOf(c.entries)} entries`}`,
     branch: () => `${countOf(c.taken)} taken, ${countOf(c.not_taken)} not`,
     recursion: () => `${countOf(c.calls)} calls, ${countOf(c.depth)} deep`
   })[c.kind]();
@@ -74,8 +78,8 @@ function compiledTables({graph_breaks, functions}) {
 function controlFlowCards(told, index) {
   const region = told.regions[index], constructs = told.constructs.filter(c => c.region === index);
   const head = el(
-      'p', el('b', percentText(100 * region.overhead)), ` of ${region.name} is control flow and Python: `,
-      `${timeText(1e3 * (region.python_s + region.control_s))} of ${timeText(1e3 * untraced(region))} a call. ${region.gain}`);
+      'p', el('b', overheadText(region)), ` of ${region.name}, a call of which takes ${timeText(1e3 * untraced(region))}, is control flow `,
+      `and Python. ${region.gain}`);
   const bars = [
     ['a call', region],
     ...constructs.filter(c => c.kind !== 'branch').slice(0, 10).map(c => [constructName(c), c.within])
@@ -83,7 +87,7 @@ function controlFlowCards(told, index) {
   return [
     card(
         '.wide', region.name, 'Host side only. What recording took is left out.', head,
-        ...region.findings.map(text => el('p', text)), legend(PARTS_OF_TIME.map(([, name, fill]) => [fill, name])),
+        ...region.findings.map(text => el('p', {style: {marginTop: '6px'}}, text)), legend(PARTS_OF_TIME.map(([, name, fill]) => [fill, name])),
         chart((box, width) => partsChart(box, width, bars))),
     ...(region.compilation ?
             [card('.wide.long', 'What torch.compile made of it', 'From the graph before a break to the one behind it, in a usual call.',

@@ -3,6 +3,7 @@
 for (const draw
          of [drawVerdict, drawTime, drawOps, drawBatches, drawSamples, drawNative, drawHardware, drawMemory, drawControlFlow, drawRun])
   draw();
+if (onlyRegion) leaveOutEmptySections();
 theme.start();
 redrawCharts();
 watchCharts();

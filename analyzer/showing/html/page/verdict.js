@@ -90,6 +90,14 @@ function busyPercent(workers) {
   return life > 0 ? 100 * d3.sum(workers, w => w.fetch_s) / life : null;
 }
 
+function lostNumber() {
+  const {trace} = report;
+  const others = trace.lost_events ? `besides ${countText(trace.events)} recorded` :
+      trace.events                 ? `all ${countText(trace.events)} are here` :
+                                     'none were recorded';
+  return number('lost', 'Lost events', countText(trace.lost_events), '', others, trace.lost_events === 0 ? '.good' : '.bad');
+}
+
 function fourNumbers() {
   const {verdict, trace, workers} = report;
   const busy = busyPercent(workers);
@@ -111,18 +119,38 @@ function fourNumbers() {
                report.loaders.length ? 'no worker processes: num_workers=0' :
                                        'no DataLoader was recorded') :
               `${loaderWorkers ?? '?'} worker${loaderWorkers === 1 ? '' : 's'} on ${trace.cores || '?'} cores`),
-      number(
-          'lost', 'Lost events', countText(trace.lost_events), '',
-          trace.lost_events === 0 ? (trace.events ? `all ${countText(trace.events)} are here` : 'none were recorded') :
-                                                    `besides ${countText(trace.events)} recorded`,
-          trace.lost_events === 0 ? '.good' : '.bad'));
+      lostNumber());
 }
 
 /** What control-flow says first, where a region was recorded. */
-function controlFlowLine() {
-  if (!report.control_flow) return null;
-  return el('p.rest', {id: 'first-of-control-flow'}, report.control_flow + ' ', el('code', 'lotus-analyze control-flow'), ' and ',
+function controlFlowLine(said) {
+  if (!said) return null;
+  return el('p.rest', {id: 'first-of-control-flow'}, said + ' ', el('code', 'lotus-analyze control-flow'), ' and ',
             el('a', {href: '#control-flow'}, 'the section below'), ' tell more.');
+}
+
+// A region was recorded, and no loader: the page is about control flow.
+const onlyRegion = report.control_flow && report.batches.count === 0 && report.loaders.length === 0;
+
+function regionNumbers() {
+  const [region] = controlFlow.flatMap(told => told.regions);
+  const whole = untraced(region);
+  return el(
+      'div.numbers',
+      number('call', 'A call takes', timeText(1e3 * whole), '', `without recording; ${countText(region.calls)} calls were recorded`),
+      number(
+          'native', 'Work on tensors', percentText(100 * region.native_s / whole), '',
+          `${timeText(1e3 * region.native_s)} a call, in ${countOf(region.operators - region.control_operators)} operators`),
+      number('flow', 'Control flow', overheadText(region), '', 'Python, and operators that only serve tests'), lostNumber());
+}
+
+/** Of a page about a region: sections of which nothing was recorded, and their links. */
+function leaveOutEmptySections() {
+  for (const section of document.querySelectorAll('main > section:not(#verdict)')) {
+    if (section.querySelector('.card')) continue;
+    document.querySelector(`nav a[href="#${section.id}"]`).remove();
+    section.remove();
+  }
 }
 
 /** Says where processes were that were killed or crashed: the first, and how many more. */
@@ -139,18 +167,21 @@ function cutShort() {
 
 function drawVerdict() {
   const {verdict, trace} = report;
-  const [claim, support] = sentenceParts(verdict);
   const judged = verdict.waited_percent != null;
-  const [state, tone] = judged ? BOUNDS[verdict.bound] : ['Not enough to judge', 'var(--c9)'];
+  const [flowClaim, ...flowSupport] = report.control_flow?.split(/(?<=\.) (?=[A-Z])/) ?? [];
+  const [claim, support] = onlyRegion ? [flowClaim, verdict.message] : sentenceParts(verdict);
+  const [state, tone] = onlyRegion ? ['Control flow', 'var(--c0)'] : judged ? BOUNDS[verdict.bound] : ['Not enough to judge', 'var(--c9)'];
+  const flowLine = controlFlowLine(onlyRegion ? flowSupport.join(' ') : report.control_flow);
+  const amount = onlyRegion ? `${countText(controlFlow[0].regions[0].calls)} calls` :
+                              `${countText(report.batches.count)} batches · ${countText(report.batches.samples)} samples`;
   const damage = trace.truncated ?
       el('p.missing', 'The trace was cut off or is still being written: this is what it says up to there.') :
       null;
   const tried = (report.tried?.messages ?? []).map(message => el('p.missing', message));
   document.getElementById('verdict').append(
       ...tried,
-      el('div.head', el('span.state', {'--tone': tone}, state), el('h1', claim), support && el('p.rest', support), controlFlowLine(),
-         el('p.which',
-            `${trace.paths.join(', ')} · ${timeText(1e3 * trace.duration_s)} · ${
-                countText(report.batches.count)} batches · ${countText(report.batches.samples)} samples`)),
-      ...[damage, cutShort(), judged ? firstChange(verdict) : null, fourNumbers()].filter(Boolean));
+      el('div.head', el('span.state', {'--tone': tone}, state), el('h1', claim),
+         onlyRegion ? [flowLine, el('p.rest', support)] : [support ? el('p.rest', support) : null, flowLine],
+         el('p.which', `${trace.paths.join(', ')} · ${timeText(1e3 * trace.duration_s)} · ${amount}`)),
+      ...[damage, cutShort(), judged ? firstChange(verdict) : null, onlyRegion ? regionNumbers() : fourNumbers()].filter(Boolean));
 }
