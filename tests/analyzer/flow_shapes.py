@@ -103,3 +103,25 @@ def builtin_set(xs):
 async def coroutine(xs):
     for x in xs:  # for
         await g(x)
+
+
+def alternatives(xs, n):
+    if xs.a or xs.b:  # if
+        g(xs)
+    elif xs.c and (xs.d or not xs.e):  # if
+        h(xs)
+    if not (xs.a or xs.b):  # if
+        g(xs)
+    for x in xs:  # for
+        g(x)
+        if x.a or x.b or x.c:  # if
+            h(x)
+    while n > 0 or xs.more:  # while
+        n = h(n)
+    while n < 9 and not all(xs):  # while
+        n = k(n)
+    for x in xs:  # for
+        if x.a or x.b:  # if
+            break
+        g(x)
+    return n

@@ -45,12 +45,15 @@ Shapes shapes_of_source() {
   return shapes;
 }
 
-// The first line that is executed when a test goes on at an instruction, other than the test's own.
-std::uint32_t line_after(const CodeFlow& flow, std::size_t test, std::size_t at) {
+// The first line that is executed when a test goes on at an instruction, other than the test's own. 0:
+// another test of that line comes before, if `past_tests` does not say to suppose that they go on with what
+// follows.
+std::uint32_t line_after(const CodeFlow& flow, std::size_t test, std::size_t at, bool past_tests) {
   for (std::size_t steps = 0; at < flow.code().size() && steps < flow.code().size(); ++steps) {
     const std::uint32_t line = flow.line(at);
     if (line != 0 && line != flow.line(test)) return line;
     const Instruction& one = flow.code()[at];
+    if (!past_tests && is_test(one.flow)) return 0;
     at = one.flow == Flow::jump_forward || one.flow == Flow::jump_backward ? one.target : at + 1;
   }
   return 0;
@@ -64,8 +67,11 @@ std::vector<std::uint32_t> add_shapes(const CodeFlow& flow, const std::set<std::
     const Instruction& one = flow.code()[i];
     if (!is_test(one.flow) || flow.is_loop_test(i)) continue;
     to.branches.insert(flow.line(i));
-    const std::size_t next = flow.enters(i, i + 1) ? i + 1 : one.target;
-    if (ifs.contains(flow.line(i)) && line_after(flow, i, next) != flow.line(i) + 1)
+    if (!ifs.contains(flow.line(i))) continue;
+    const std::uint32_t below = flow.line(i) + 1;
+    const bool falls = flow.enters(i, i + 1);
+    if (line_after(flow, i, falls ? i + 1 : one.target, true) != below ||
+        line_after(flow, i, falls ? one.target : i + 1, false) == below)
       wrong.push_back(flow.line(i));
   }
   return wrong;

@@ -105,6 +105,12 @@ class Plain(nn.Module):
                 y = torch.relu(y) - 1
         for i in range(6):  # loop 1 6
             y = y + 1 if i % 3 else y - 1  # branch 4 2
+        for i in range(6):  # loop 1 6
+            if (i < 2  # branch 2 4
+                    or y.sum().item() > 1e9):  # branch 0 4
+                y = y + 1
+            else:
+                y = y - 1
         return y
 
 

@@ -153,7 +153,7 @@ RegionAnswer answer_of(Group group) {
     around.insert(told(*first.process, codes, {ConstructKind::loop, code, loop}, {}).source);
   answer.around.assign(around.begin(), around.end());
   answer.outside.add(constructs.outside, 1.0 / static_cast<double>(answer.used));
-  for (const auto& [key, sums] : merged(*first.process, constructs.all))
+  for (const auto& [key, sums] : merged(*first.process, constructs))
     if (ConstructAnswer construct = told(*first.process, codes, key, sums); is_seen(construct))
       answer.constructs.push_back(std::move(construct));
   std::stable_sort(answer.constructs.begin(), answer.constructs.end(),
@@ -165,7 +165,7 @@ RegionAnswer answer_of(Group group) {
 
 ConstructAnswer::Skip ConstructAnswer::skip() const {
   Skip skip;
-  if (kind != ConstructKind::branch || !sums.data_dependent || !sums.joins) return skip;
+  if (kind != ConstructKind::branch || !sums.data_dependent || !sums.joins || !sums.is_known()) return skip;
   if (sums.taken == 0 || sums.not_taken == 0) return skip;
   const double taken = sums.taken_time.untraced() / static_cast<double>(sums.taken);
   const double other = sums.not_taken_time.untraced() / static_cast<double>(sums.not_taken);
@@ -173,7 +173,7 @@ ConstructAnswer::Skip ConstructAnswer::skip() const {
   skip.costly_is_taken = taken > other;
   skip.costly_ns = std::max(taken, other);
   skip.cheap_ns = std::min(taken, other);
-  skip.decision_ns = sums.decides.untraced() / static_cast<double>(sums.visits());
+  skip.decision_ns = sums.decides().untraced() / static_cast<double>(sums.visits());
   skip.executed = static_cast<double>(skip.costly_is_taken ? sums.taken : sums.not_taken) /
                   static_cast<double>(sums.taken + sums.not_taken);
   const double saves = skip.costly_ns - skip.cheap_ns;

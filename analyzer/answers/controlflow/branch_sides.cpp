@@ -120,8 +120,8 @@ Parts BranchSides::test_of(const std::vector<std::size_t>& extractions) const {
   return test;
 }
 
-// All that leads to the tests and to nothing on their sides, with the functions that do nothing else.
-Parts BranchSides::decision_of(const Branch& branch) const {
+// Construct::leads, with the functions that do nothing else, and Construct::needed.
+void BranchSides::add_decision(const Branch& branch, Construct& construct) const {
   const std::size_t count = region_.operators.size();
   std::vector<bool> on_sides(count, false), asked(count, false);
   for (const auto& [first, last] : branch.operators)
@@ -129,37 +129,49 @@ Parts BranchSides::decision_of(const Branch& branch) const {
               on_sides.begin() + static_cast<std::ptrdiff_t>(last), true);
   for (const std::size_t extraction : branch.extractions) asked[extraction] = true;
   const std::vector<bool> leads = flow_.reaching(asked), serves_sides = flow_.reaching(on_sides);
+  const auto work = [&](std::size_t i) {
+    return Work(region_.operators[i].hook, region_.operators[i].place);
+  };
   std::vector<bool> decides(count, false);
-  for (std::size_t i = 0; i < count; ++i)
-    decides[i] = (asked[i] || leads[i]) && !on_sides[i] && !serves_sides[i];
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool needed = on_sides[i] || serves_sides[i];
+    decides[i] = (asked[i] || leads[i]) && !needed;
+    if (needed && leads[i]) construct.needed.insert(work(i));
+  }
   // Of each activation: operators in it and in what it calls, and how many of them decide.
   std::vector<std::pair<std::size_t, std::size_t>> within(region_.activations.size(), {0, 0});
+  std::vector<std::size_t> first(region_.activations.size(),
+                                 kNone);  // an operator in it, or in what it calls
   for (std::size_t i = 0; i < count; ++i)
     if (const std::size_t in = region_.operators[i].activation; in != Activation::kNobody) {
       ++within[in].first;
       within[in].second += decides[i] ? 1 : 0;
+      first[in] = std::min(first[in], i);
     }
   for (std::size_t a = within.size(); a-- > 0;)
     if (const std::size_t caller = region_.activations[a].caller; caller != Activation::kNobody) {
       within[caller].first += within[a].first;
       within[caller].second += within[a].second;
+      first[caller] = std::min(first[caller], first[a]);
     }
   const auto only_decides = [&](std::size_t a) {
     return within[a].first > 0 && within[a].first == within[a].second;
   };
-  Parts parts;
   for (std::size_t i = 0; i < count; ++i)
-    if (decides[i]) parts.add(times_.operators[i]);
+    if (decides[i]) construct.leads[work(i)].add(times_.operators[i]);
   for (std::size_t a = 0; a < region_.activations.size(); ++a) {
     const std::vector<Event>& events = region_.activations[a].events;
     for (std::size_t e = 0; e <= events.size(); ++e) {
-      const bool before_one =
-          e < events.size() &&
-          (events[e].is_call ? only_decides(events[e].index) : static_cast<bool>(decides[events[e].index]));
-      if (before_one || only_decides(a)) parts.add(gaps_[a][e]);
+      std::size_t behind = kNone;  // an operator for which this time passed
+      if (e < events.size() && !events[e].is_call && decides[events[e].index])
+        behind = events[e].index;
+      else if (e < events.size() && events[e].is_call && only_decides(events[e].index))
+        behind = first[events[e].index];
+      else if (only_decides(a))
+        behind = first[a];
+      if (behind != kNone) construct.leads[work(behind)].add(gaps_[a][e]);
     }
   }
-  return parts;
 }
 
 void BranchSides::settle(Constructs& constructs) const {
@@ -171,7 +183,7 @@ void BranchSides::settle(Constructs& constructs) const {
     construct.joins = branch.joins;
     if (branch.extractions.empty()) continue;
     construct.test.add(test_of(branch.extractions));
-    if (branch.joins) construct.decides.add(decision_of(branch));
+    if (branch.joins) add_decision(branch, construct);
   }
 }
 

@@ -45,7 +45,7 @@ class BranchSides {
   void close(std::size_t from, std::size_t to);
   void add_loop_test(std::size_t test, std::size_t waited_for);
   Parts test_of(const std::vector<std::size_t>& extractions) const;
-  Parts decision_of(const Branch& branch) const;
+  void add_decision(const Branch& branch, Construct& construct) const;
 
   const Region& region_;
   const DataFlow& flow_;

@@ -63,20 +63,16 @@ constexpr Row k313[] = {{36, Flow::stop},          {71, Flow::extended},      {7
                         {100, Flow::test_forward}, {101, Flow::stop},         {102, Flow::stop},
                         {103, Flow::stop},         {104, Flow::send},         {30, Flow::nop}};
 // The same, without RETURN_CONST.
-constexpr Row k314[] = {{35, Flow::stop},          {69, Flow::extended},
-                        {70, Flow::for_iter},      {75, Flow::jump_backward},
-                        {76, Flow::jump_backward}, {77, Flow::jump_forward},
-                        {100, Flow::test_forward}, {101, Flow::test_forward},
-                        {102, Flow::test_forward}, {103, Flow::test_forward},
-                        {104, Flow::stop},         {105, Flow::stop},
-                        {106, Flow::send},         {27, Flow::nop}};
-constexpr Row k315[] = {{33, Flow::stop},          {67, Flow::extended},
-                        {68, Flow::for_iter},      {74, Flow::jump_backward},
-                        {75, Flow::jump_backward}, {76, Flow::jump_forward},
-                        {99, Flow::test_forward},  {100, Flow::test_forward},
-                        {101, Flow::test_forward}, {102, Flow::test_forward},
-                        {103, Flow::stop},         {104, Flow::stop},
-                        {105, Flow::send},         {25, Flow::nop}};
+constexpr Row k314[] = {{35, Flow::stop},          {69, Flow::extended},      {70, Flow::for_iter},
+                        {75, Flow::jump_backward}, {76, Flow::jump_backward}, {77, Flow::jump_forward},
+                        {100, Flow::test_forward}, {101, Flow::test_forward}, {102, Flow::test_forward},
+                        {103, Flow::test_forward}, {104, Flow::stop},         {105, Flow::stop},
+                        {106, Flow::send},         {27, Flow::nop},           {28, Flow::nop}};  // NOT_TAKEN
+constexpr Row k315[] = {{33, Flow::stop},          {67, Flow::extended},      {68, Flow::for_iter},
+                        {74, Flow::jump_backward}, {75, Flow::jump_backward}, {76, Flow::jump_forward},
+                        {99, Flow::test_forward},  {100, Flow::test_forward}, {101, Flow::test_forward},
+                        {102, Flow::test_forward}, {103, Flow::stop},         {104, Flow::stop},
+                        {105, Flow::send},         {25, Flow::nop},           {26, Flow::nop}};
 
 constexpr std::span<const Row> kRows[] = {k39, k310, k311, k312, k313, k314, k315};
 static_assert(std::size(kRows) == kNewestMinor - kOldestMinor + 1);

@@ -17,7 +17,7 @@ inline constexpr unsigned kOldestMinor = 9, kNewestMinor = 15;  // of Python 3, 
 // How an instruction goes on.
 enum class Flow : std::uint8_t {
   next,           // with the next one
-  nop,            // the same, and it does nothing: the compiler left it for its line
+  nop,            // the same, and it does nothing: the compiler left it for its line, or for counters
   extended,       // EXTENDED_ARG; never in what decoded() returns
   jump_forward,   // at its target
   jump_backward,  // …

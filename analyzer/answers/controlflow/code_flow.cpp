@@ -20,6 +20,7 @@ std::optional<CodeFlow> CodeFlow::of(unsigned minor, const CodeTable& table, std
   flow.link();
   flow.find_inlined(minor, table.bytecode);
   flow.find_inverted(minor, table.lines);
+  flow.find_alternatives();
   flow.find_handlers(minor, table.bytecode);
   flow.link_handlers();
   flow.find_operations(minor, table);
@@ -125,7 +126,8 @@ void CodeFlow::nest_loops() {
 }
 
 void CodeFlow::find_tests() {
-  for (Loop& loop : loops_) {
+  for (std::size_t l = 0; l < loops_.size(); ++l) {
+    Loop& loop = loops_[l];
     if (loop.is_for) {
       loop.tests.push_back(loop.header);
       continue;
@@ -136,9 +138,8 @@ void CodeFlow::find_tests() {
       if (loop.inside[i] && loop.inside[other] != loop.inside[code_[i].target]) {
         loop.tests.push_back(i);
         loop_tests_.insert(i);
-      } else if (!loop.inside[i] && (other == loop.header || code_[i].target == loop.header ||
-                                     loop.inside[other] != loop.inside[code_[i].target])) {
-        loop_tests_.insert(i);  // the copy of the test before the first iteration
+      } else if (innermost_[i] == l || innermost_[i] == loop.parent) {
+        loop_tests_.insert(i);  // another part of `a or b`, and the copy before the first iteration
       }
     }
     std::size_t at = loop.header;

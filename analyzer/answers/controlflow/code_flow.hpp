@@ -115,6 +115,7 @@ class CodeFlow {
   void link();
   void find_inlined(unsigned minor, std::string_view bytecode);
   void find_inverted(unsigned minor, std::string_view table);
+  void find_alternatives();
   void find_handlers(unsigned minor, std::string_view bytecode);
   void link_handlers();
   void find_names(unsigned minor, const CodeTable& table);
@@ -149,7 +150,7 @@ class CodeFlow {
   std::set<std::pair<std::size_t, std::size_t>> back_;
   std::set<std::size_t> loop_tests_, seen_;
   std::set<std::size_t> inlined_;   // FOR_ITERs of what the compiler made of any() and the like
-  std::set<std::size_t> inverted_;  // tests whose next instruction begins the loop's next iteration
+  std::set<std::size_t> inverted_;  // tests whose next instruction is not what stands under the `if`
   mutable std::map<std::size_t, std::vector<std::uint64_t>> distances_;
   mutable std::map<std::pair<std::size_t, std::size_t>, Way> ways_;
   mutable std::size_t kept_steps_ = 0;  // of ways_

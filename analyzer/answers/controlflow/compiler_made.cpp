@@ -65,4 +65,23 @@ void CodeFlow::find_inverted(unsigned minor, std::string_view table) {
   }
 }
 
+// Of `a or b` the first test jumps to the same place to which the second one leads: to what stands under the
+// `if`, as the source has it.
+void CodeFlow::find_alternatives() {
+  const auto same_statement = [&](std::size_t a, std::size_t b) {
+    return is_test(code_[b].flow) && code_[a].target == code_[b].target && lines_[a] == lines_[b];
+  };
+  for (std::size_t i = code_.size(); i-- > 0;) {
+    if (!is_test(code_[i].flow) || code_[i].target == kNone || code_[i].target > code_.size() ||
+        code_[i].target < i + 2)
+      continue;
+    std::size_t last = code_[i].target - 1;
+    while (last > i && code_[last].flow == Flow::nop) --last;
+    bool other_way = last > i && is_test(code_[last].flow) && !inverted_.contains(last);
+    for (std::size_t next = i + 1; next < code_[i].target && !other_way; ++next)
+      other_way = same_statement(i, next) && inverted_.contains(next);
+    if (other_way) inverted_.insert(i);
+  }
+}
+
 }  // namespace lotus::analyzer::controlflow

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "answers/controlflow/codes.hpp"
@@ -25,6 +26,8 @@ struct ConstructKey {
 };
 
 // Sums over all regions that were added.
+using Work = std::pair<std::uint64_t, std::uint64_t>;  // hook and place of an operator
+
 struct Construct {
   // Loops and recursions: all time while one of them was open, once; and that of it in which no other loop or
   // recursion inside of it was open: with what is in none, these are the region's parts.
@@ -50,16 +53,23 @@ struct Construct {
   std::uint64_t taken = 0, not_taken = 0, unknown = 0;
   Parts taken_time, not_taken_time;  // until both sides have come together
   bool joins = false;                // they do before the function ends, or the iteration
-  Parts decides;  // all that leads to the test and to nothing on its sides: `test`, and what the region keeps
-                  // of it
+  // All that leads to the test and to nothing on its sides: `test`, and what the region keeps of it. What
+  // leads to a side in any visit is none of it, as where the other ones skip a step that has begun.
+  std::map<Work, Parts> leads;
+  std::set<Work> needed;
+
+  Parts decides() const;
 
   std::uint64_t visits() const { return taken + not_taken + unknown; }
+  // Which side was taken is known of each visit.
+  bool is_known() const { return exact && unknown == 0; }
   void add(const Construct& other);
 };
 
 struct Constructs {
   std::map<ConstructKey, Construct> all;
-  Parts outside;  // of loops and recursions
+  std::set<ConstructKey> doubted;  // branches; of those in `all`, counts may be others
+  Parts outside;                   // of loops and recursions
 };
 
 }  // namespace lotus::analyzer::controlflow

@@ -141,7 +141,10 @@ class Walk {
   void settle_doubts() {
     doubt_mixed();
     for (const ConstructKey& key : doubted_)
-      if (key.kind == ConstructKind::loop || constructs_.all.contains(key)) construct(key).exact = false;
+      if (key.kind == ConstructKind::loop)
+        construct(key).exact = false;
+      else
+        constructs_.doubted.insert(key);
     for (auto& [key, counted] : constructs_.all)
       if (mixed_.contains(key.code) && key.kind != ConstructKind::recursion) counted.exact = false;
   }

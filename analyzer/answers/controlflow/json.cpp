@@ -83,7 +83,7 @@ Json count_json(const RegionAnswer& answer, std::uint64_t count) {
 
 Json skip_json(const ConstructAnswer& construct) {
   const ConstructAnswer::Skip skip = construct.skip();
-  if (!skip.known || !construct.sums.exact) return nullptr;
+  if (!skip.known) return nullptr;
   return {{"costly_side", skip.costly_is_taken ? "taken" : "not taken"},
           {"costly_s", skip.costly_ns / kNs},
           {"cheap_s", skip.cheap_ns / kNs},
@@ -111,7 +111,7 @@ Json construct_json(const RegionAnswer& answer, std::size_t region, const Constr
     json["taken"] = count_json(answer, sums.taken);
     json["not_taken"] = count_json(answer, sums.not_taken);
     json["unknown"] = count_json(answer, sums.unknown);
-    json["taken_share"] = share_of(sums.taken, sums.exact ? sums.taken + sums.not_taken : 0);
+    json["taken_share"] = share_of(sums.taken, sums.is_known() ? sums.visits() : 0);
     json["test"] = parts_json(sums.test, calls);
     json["taken_time"] = parts_json(sums.taken_time, calls);
     json["not_taken_time"] = parts_json(sums.not_taken_time, calls);

@@ -69,20 +69,29 @@ void Construct::add(const Construct& other) {
   taken_time.add(other.taken_time);
   not_taken_time.add(other.not_taken_time);
   joins = joins || other.joins;
-  decides.add(other.decides);
+  for (const auto& [work, parts] : other.leads) leads[work].add(parts);
+  needed.insert(other.needed.begin(), other.needed.end());
 }
 
-std::map<ConstructKey, Construct> merged(const Process& process,
-                                         const std::map<ConstructKey, Construct>& constructs) {
+Parts Construct::decides() const {
+  Parts sum;
+  for (const auto& [work, parts] : leads)
+    if (!needed.contains(work)) sum.add(parts);
+  return sum;
+}
+
+std::map<ConstructKey, Construct> merged(const Process& process, const Constructs& constructs) {
   SameCodes codes(process);
   std::map<ConstructKey, Construct> all;
-  for (const auto& [key, counted] : constructs) {
+  for (const auto& [key, counted] : constructs.all) {
     Construct one = counted;
     one.tested_in.clear();
     for (const ConstructKey& in : counted.tested_in) one.tested_in.insert(codes.first_of(in));
     const auto [known, fresh] = all.try_emplace(codes.first_of(key), one);
     if (!fresh) known->second.add(one);
   }
+  for (const ConstructKey& key : constructs.doubted)
+    if (const auto known = all.find(codes.first_of(key)); known != all.end()) known->second.exact = false;
   return all;
 }
 

@@ -7,7 +7,6 @@
 namespace lotus::analyzer::controlflow {
 
 // With the constructs of codes that have the same place and instructions as one, under the first code's key.
-std::map<ConstructKey, Construct> merged(const Process& process,
-                                         const std::map<ConstructKey, Construct>& constructs);
+std::map<ConstructKey, Construct> merged(const Process& process, const Constructs& constructs);
 
 }  // namespace lotus::analyzer::controlflow

@@ -11,7 +11,8 @@
 namespace lotus::analyzer::controlflow {
 namespace {
 
-constexpr std::size_t kBar = 24;  // columns
+constexpr double kMuchRecording = 0.1;  // of a call's time
+constexpr std::size_t kBar = 24;        // columns
 
 class Text {
  public:
@@ -62,6 +63,13 @@ class Text {
           "LOTUS_CONTROL_FLOW=1, or LOTUS_REGION=qualified.name for one function; see docs/control-flow.md.");
     else if (answer.lower_bound)
       paragraph("Some calls of Python functions, or records, are missing: counts are lower bounds.");
+    if (answer.cost_known && answer.timed == 0 &&
+        answer.parts.tracing > kMuchRecording * answer.parts.untraced())
+      paragraph(
+          fmt::format("No {0} was only timed, so what recording took is the recorder's estimate. If it took "
+                      "more, times are too "
+                      "long; LOTUS_STEPS=most also times {0}s that are not recorded, and tells.",
+                      unit(answer)));
     if (!answer.cost_known) paragraph("What recording took is not known in this trace: it counts as Python.");
     if (answer.calls_seen && !answer.codes_known)
       paragraph(
@@ -105,10 +113,20 @@ class Text {
   }
   static std::string mean(const RegionAnswer& answer, std::uint64_t count) {
     if (count % answer.used == 0) return human_count(count / answer.used);
-    return fmt::format("{:.1f}", answer.per_call(count));
+    const double each = answer.per_call(count);
+    return fmt::format("{:.{}f}", each, each < 1 ? 2 : 1);
   }
   static std::string marked(const Construct& sums, const std::string& count) {
     return (!sums.exact ? "~" : sums.lower_bound ? "≥ " : "") + count;
+  }
+  // A share, or between which it lies.
+  static std::string taken(const Construct& branch) {
+    if (!branch.exact || branch.visits() == 0) return "–";
+    const auto percent = [&](std::uint64_t count) {
+      return human_percent(100 * static_cast<double>(count) / static_cast<double>(branch.visits()));
+    };
+    return branch.unknown == 0 ? percent(branch.taken)
+                               : percent(branch.taken) + " to " + percent(branch.taken + branch.unknown);
   }
   // What the marks of the tables mean.
   static std::string marks(const RegionAnswer& answer) {
@@ -171,16 +189,12 @@ class Text {
                  {.title = "pays up to", .importance = 1}});
     each(answer, ConstructKind::branch, [&](const ConstructAnswer& branch) {
       const Construct& sums = branch.sums;
-      const ConstructAnswer::Skip skip = sums.exact ? branch.skip() : ConstructAnswer::Skip{};
-      const std::uint64_t known = sums.exact ? sums.taken + sums.not_taken : 0;
+      const ConstructAnswer::Skip skip = branch.skip();
       const auto each_time = [](const Parts& parts, std::uint64_t count) {
         return count == 0 ? std::string("–") : human_time(parts.untraced() / static_cast<double>(count));
       };
       table.add({where(branch), escaped(branch.source.function), sums.data_dependent ? "data" : "Python",
-                 marked(sums, mean(answer, sums.visits())),
-                 known == 0
-                     ? "–"
-                     : human_percent(100 * static_cast<double>(sums.taken) / static_cast<double>(known)),
+                 marked(sums, mean(answer, sums.visits())), taken(sums),
                  sums.data_dependent ? each_time(sums.test, sums.visits()) : "–",
                  sums.joins ? each_time(sums.taken_time, sums.taken) : "–",
                  sums.joins ? each_time(sums.not_taken_time, sums.not_taken) : "–",

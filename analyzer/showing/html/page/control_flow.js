@@ -8,7 +8,7 @@ const untraced = parts => d3.sum(PARTS_OF_TIME, ([key]) => parts[key]);
 /** A range, where a call waited: whether that was Python's is not known. */
 const overheadText = region =>
     [...new Set(region.overhead_range.map(share => percentText(100 * share)))].join(' to ');
-const countOf = value => value == null ? '–' : Number.isInteger(value) ? countText(value) : value.toFixed(1);
+const countOf = value => value == null ? '–' : Number.isInteger(value) ? countText(value) : value.toFixed(value < 1 ? 2 : 1);
 
 /** Horizontal bars of [name, parts], stacked. */
 function partsChart(box, width, rows) {
@@ -42,17 +42,20 @@ const constructTime = c => c.kind === 'branch' ? c.test : c.within;
 const constructName = c => `${c.kind} ${sourceText(c)}`;
 
 function constructTable(rows) {
-  const did = c => ({
-    loop: () => `${c.exact === false ? 'about ' : ''}${countOf(c.iterations)} iterations${
-        c.entries === 1 ? '' : ` in ${countOf(c.entries)} entries`}`,
-    branch: () => `${countOf(c.taken)} taken, ${countOf(c.not_taken)} not`,
+  const sides = c => c.exact ? [`${countOf(c.taken)} taken`, `${countOf(c.not_taken)} not`, ...(c.unknown ? [`${countOf(c.unknown)} not known`] : [])].join(', ') :
+                               `${countOf(c.taken + c.not_taken + c.unknown)} visits`;
+  const rounds = c => c.iterations == null ? 'iterations are not seen' : `${countOf(c.iterations)} iteration${c.iterations === 1 ? '' : 's'}${
+      c.entries === 1 ? '' : ` in ${countOf(c.entries)} entries`}`;
+  const did = c => (c.exact || (c.kind === 'loop' && c.iterations == null) ? '' : 'about ') + ({
+    loop: () => rounds(c),
+    branch: () => sides(c),
     recursion: () => `${countOf(c.calls)} calls, ${countOf(c.depth)} deep`
   })[c.kind]();
   const pays = c => !c.skip ? '–' : c.skip.break_even_share <= 0 ? 'never' : `up to ${percentText(100 * c.skip.break_even_share)}`;
   const own = c => c.kind === 'branch' ? untraced(c.test) : c.own.python_s + c.own.control_s;
   return tableOf(rows, [
     ['Construct', 'name', c => [constructName(c), el('small', c.function)]],
-    ['A call', 'left', c => (c.lower_bound ? 'at least ' : '') + did(c)],
+    ['A call', 'left', c => (c.lower_bound && c.exact ? 'at least ' : '') + did(c)],
     ['By data', 'left', c => c.data_dependent ? 'yes' : 'no'], ['Operators', '', c => timeText(1e3 * constructTime(c).native_s)],
     ['Python', '', c => timeText(1e3 * constructTime(c).python_s)], ['Own control flow', '', c => timeText(1e3 * own(c))],
     ['Pays', 'left', pays]
