@@ -181,6 +181,40 @@ TEST_CASE("control-flow: what only serves a test is control, what outlives the r
   CHECK(branch->test.control == Approx(0.3 * kMs));
 }
 
+TEST_CASE("control-flow: work that a side needs in another visit is not what deciding takes") {
+  RegionTrace made;
+  made.begin(10);
+  made.call(10, kForward);
+  // Three times: 4: add makes 2000 in 5 ms, and is_nonzero reads it in 1 ms; 8, but for the second time: a
+  // side that uses 2000, in 2 ms; 12: an add.
+  double ms = 10;
+  for (int i = 0; i < 3; ++i) {
+    made.allocated(ms + 0.1, 2000);
+    made.operand(ms + 5, 2000, true);
+    made.op(ms + 5, 5, kAdd, made.place(kForward, 4));
+    made.operand(ms + 6, 2000, false);
+    made.op(ms + 6, 1, kTruth, made.place(kForward, 4));
+    ms += 6;
+    if (i != 1) {
+      made.operand(ms + 2, 2000, false);
+      made.op(ms + 2, 2, kAdd, made.place(kForward, 8));
+      ms += 2;
+    }
+    made.released(ms, 2000);
+    made.op(ms + 1, 1, kAdd, made.place(kForward, 12));
+    ms += 1;
+  }
+  made.returns(ms);
+  made.end(ms);
+  const Told told(made);
+  const controlflow::Construct* branch = told.find(ConstructKind::branch, 13);
+  REQUIRE(branch != nullptr);
+  CHECK(branch->data_dependent);
+  CHECK(branch->taken == 2);
+  CHECK(branch->not_taken == 1);
+  CHECK(branch->decides().untraced() == Approx(3 * kMs));
+}
+
 TEST_CASE("control-flow: recursion has calls, depth, and time by depth") {
   RegionTrace made;
   made.begin(10);

@@ -272,13 +272,14 @@ double Trials::sleeping_share() const {
 std::string Trials::about_fetches() const {
   const Fetches& sum = fetches_;
   if (sum.wall <= 0) return {};
-  const auto percent = [](double cpu, double wall) { return human_percent(100 * std::min(1.0, cpu / wall)); };
+  const auto percent = [](double cpu, double wall) { return 100 * std::min(1.0, cpu / wall); };
   const double waiting = core_wait_percent();
   if (waiting < kTellsOfCoresPercent)
-    return fmt::format(" (a fetch computes for {} of its time)", percent(sum.cpu, sum.wall));
+    return fmt::format(" (a fetch computes for {} of its time)", human_percent(percent(sum.cpu, sum.wall)));
+  const double computing = percent(sum.told_cpu, sum.core_wait.wall);
   return fmt::format(
       " (a fetch computes for {} of its time, and waits for a core for {}: the machine is busy)",
-      percent(sum.told_cpu, sum.core_wait.wall), human_percent(waiting));
+      human_percent(computing), human_percent(std::min(waiting, 100 - computing)));
 }
 
 double Trials::of_a_quarter(double RecordedBatch::*part) const {
