@@ -75,16 +75,19 @@ std::string skip_text(const ConstructAnswer& branch) {
   if (skip.break_even <= 0)
     return fmt::format("The branch at {} never pays: to decide takes {}, and to skip saves {}.", at(branch),
                        decides, saves);
-  const std::string so_far =
-      fmt::format("It is executed in {} of its visits.", human_percent(100 * skip.executed));
+  const std::string most = human_percent(100 * skip.break_even),
+                    executed = human_percent(100 * skip.executed);
   if (skip.benefit_ns < 0)
     return fmt::format(
-        "The branch at {} costs more than it saves: to decide takes {}, to skip saves {}, so it pays up to "
-        "at most {} executed. {}",
-        at(branch), decides, saves, human_percent(100 * skip.break_even), so_far);
+        "The branch at {} costs more than it saves: to decide takes {}, to skip saves {}. It pays if at most "
+        "{} "
+        "of its visits take the longer side; {} do.",
+        at(branch), decides, saves, most, executed);
   return fmt::format(
-      "The branch at {} pays up to at most {} executed: to decide takes {}, to skip saves {}. {}", at(branch),
-      human_percent(100 * skip.break_even), decides, saves, so_far);
+      "The branch at {} pays as long as at most {} of its visits take the longer side; {} do. To decide "
+      "takes "
+      "{}, to skip saves {}.",
+      at(branch), most, executed, decides, saves);
 }
 
 // Tests that read a tensor, of one line.
