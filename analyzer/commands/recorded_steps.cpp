@@ -20,18 +20,22 @@ RecordedSteps recorded_steps_of(const std::vector<std::string>& named) {
     memory::StepCollector collector(*recorded.traces.back(), recorded.steps);
     read_trace(*recorded.traces.back(), collector);
     collector.finish();
+    recorded.region = recorded.region || collector.met_region();
   }
   return recorded;
 }
 
 namespace {
 
-// Why processes say that they record no steps; each reason once.
+// Why processes say that they record no steps; each reason once. What trains nothing says none, though a
+// region may be recorded.
 std::string reasons_of(const RecordedSteps& recorded) {
   std::set<std::string> reasons;
   for (const auto& trace : recorded.traces)
     for (const auto& [number, process] : trace->catalog.processes())
       if (!process->no_steps.empty()) reasons.insert(escaped(process->no_steps));
+  if (reasons.empty() && recorded.region)
+    reasons.insert("LOTUS_REGION was set: calls of that function are recorded in place of training steps");
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
@@ -51,7 +55,8 @@ RecordedSteps needed_steps_of(const std::vector<std::string>& named) {
         file, reasons));
   throw Unusable(fmt::format(
       "{}: no step of training is recorded with its operators{}; record with LOTUS_STEPS=auto (the default) "
-      "or all, see docs/memory.md",
+      "or all. A step is what lies between two batches of a loader or two steps of an optimizer, see "
+      "docs/memory.md",
       file, reasons.empty() ? "" : " (" + reasons + ")"));
 }
 

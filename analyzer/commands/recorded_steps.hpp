@@ -13,6 +13,7 @@ namespace lotus::analyzer {
 struct RecordedSteps {
   std::vector<std::unique_ptr<Trace>> traces;  // steps point into them
   std::vector<memory::RecordedStep> steps;
+  bool region = false;  // calls of a function are recorded in a trace: it has no steps
 };
 
 // `named`: traces as the command line names them; none: the newest. Throws Unusable.

@@ -165,8 +165,8 @@ enum class Shape : std::uint8_t {
                                                        thread computed in it */       \
   ROW(python_call,  113, point, "code:u place:u resumed:u")  /* a call of a Python function begins; code: see \
                                                        python_code; place: the call in its caller, 0 not \
-                                                       known; of a recursion, that of its outermost call is \
-                                                       all calls' parent; resumed 1: a generator or coroutine \
+                                                       known; of a recursion, only the outermost turns are \
+                                                       among its parents; resumed 1: a generator or coroutine \
                                                        goes on; 2: it had begun before */           \
   ROW(python_return, 114, point, "")                /* the innermost open python_call returned, yielded, or was left by \
                                                        an exception */                              \

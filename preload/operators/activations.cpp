@@ -1,5 +1,6 @@
 #include "operators/activations.hpp"
 
+#include "operators/call_chain.hpp"
 #include "operators/code_tables.hpp"
 #include "operators/lane_records.hpp"
 #include "operators/own_frames.hpp"
@@ -12,7 +13,7 @@ enum Resumed : std::uint64_t { kBegins = 0, kGoesOn = 1, kHadBegun = 2 };
 struct Activation {
   std::uint64_t frame, code;
   KnownCode* known;           // nullptr: there was no room for its code
-  std::uint32_t called_at;    // the parent of its places
+  CallChain::Joined joined;   // … with the parent of its places
   std::uint32_t place;        // its last place, …
   std::uint64_t instruction;  // … and where that is
 };
@@ -31,6 +32,7 @@ struct Activations {
   bool meets_caller;     // a step begins inside of a call, which is met later
 };
 constinit Activations all{};
+constinit CallChain chain{};
 
 std::uint32_t id_of(const Activation& activation) {
   return activation.known != nullptr ? activation.known->id : 0;
@@ -45,18 +47,14 @@ void put_call(Thread& thread, std::uint64_t now, const Activation& activation, s
 }
 
 void open(std::uint64_t frame, std::uint64_t code, KnownCode* known, std::uint32_t place) {
-  std::uint32_t called_at = place;
-  if (known != nullptr) {
-    if (known->active++ == 0)
-      known->called_at = place;
-    else
-      called_at = known->called_at;
-  }
-  all.open[all.depth++] = {frame, code, known, called_at, 0, 0};
+  const std::uint32_t length = all.depth == 0 ? 0 : all.open[all.depth - 1].joined.length;
+  all.open[all.depth++] = {frame, code, known, chain.join(length, known, place), 0, 0};
+  if (known != nullptr) ++known->active;
 }
 
 void close_innermost() {
   const Activation& activation = all.open[--all.depth];
+  chain.leave(activation.joined);
   if (activation.known != nullptr && activation.known->active > 0) --activation.known->active;
 }
 
@@ -76,8 +74,11 @@ std::uint32_t place_of_innermost(const PythonFrames& layout) {
   if (activation.instruction == instruction && activation.place != 0) return activation.place;
   if (activation.known == nullptr) return 0;
   activation.instruction = instruction;
-  return activation.place = place_of(layout, {activation.frame, activation.code, instruction},
-                                     activation.called_at, activation.known->id);
+  const FrameAt at{activation.frame, activation.code, instruction};
+  const std::uint32_t called_at = activation.joined.called_at, code = activation.known->id;
+  activation.place = place_of(layout, at, called_at, code, most_places());
+  if (activation.place == 0) activation.place = place_of(layout, at, 0, code);  // at least the function's own
+  return activation.place;
 }
 
 // The activation of a frame, from the innermost one outwards; the number of those that are not inside of it,

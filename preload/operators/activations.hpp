@@ -1,8 +1,6 @@
 // The calls of Python functions that are open in the thread that trains, where control flow is recorded: each
-// one with the place where it was called, so that an operator's place is that of one instruction more.
-//
-// In a recursion there would be as many chains of places as there are ways through it: the places of all
-// calls of a function within each other hang on that of the outermost one.
+// one with the place where it was called, so that an operator's place is that of one instruction more. Of a
+// recursion, see call_chain.hpp.
 #pragma once
 
 #include <cstdint>

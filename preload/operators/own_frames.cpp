@@ -1,5 +1,7 @@
 #include "operators/own_frames.hpp"
 
+#include <lotus/library_code.hpp>
+
 namespace lotus {
 namespace {
 
@@ -30,12 +32,13 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
 
 // Not inlined: a frame's names take much of the stack.
 [[gnu::noinline]] bool define_code(const PythonFrames& layout, std::uint64_t frame, std::uint64_t code,
-                                   std::uint32_t id) {
+                                   std::uint32_t id, bool& is_own) {
   DirectMemory memory;
   PythonFrameWalk<DirectMemory> walk(layout, memory);
   NamedPythonFrame named;
-  return walk.describe(frame, named) &&
-         define<Kind::python_code>(id, named.name, named.file,
+  if (!walk.describe(frame, named)) return false;
+  is_own = !is_library_code(named.file);
+  return define<Kind::python_code>(id, named.name, named.file,
                                    word_in(code, layout.first_line) & 0xffffffffu);
 }
 
@@ -66,7 +69,8 @@ KnownCode* known_code(const PythonFrames& layout, std::uint64_t frame, std::uint
     if (!free && (known.code != code || known.name != name || known.line_table != table)) continue;
     if (!free && known.generation == process.generation) return &known;
     const std::uint32_t id = free ? next_code : known.id;
-    if (!define_code(layout, frame, code, id)) return nullptr;
+    bool is_own = false;
+    if (!define_code(layout, frame, code, id, is_own)) return nullptr;
     if (free) ++next_code;
     const bool held = known.is_held;
     known = {};
@@ -75,6 +79,7 @@ KnownCode* known_code(const PythonFrames& layout, std::uint64_t frame, std::uint
     known.line_table = table;
     known.id = id;
     known.generation = process.generation;
+    known.is_own = is_own;
     known.is_held = held;
     return &known;
   }
@@ -82,13 +87,14 @@ KnownCode* known_code(const PythonFrames& layout, std::uint64_t frame, std::uint
 }
 
 std::uint32_t place_of(const PythonFrames& layout, const FrameAt& at, std::uint32_t parent,
-                       std::uint32_t code) {
+                       std::uint32_t code, bool only_known) {
   for (std::uint32_t probe = 0; probe < kProbes; ++probe) {
     KnownPlace& known = places[(mixed(at.instruction, std::uint64_t{parent} << 32 | code) + probe) % kPlaces];
     const bool free = known.id == 0;
     if (!free && (known.parent != parent || known.code != code || known.instruction != at.instruction))
       continue;
     if (!free && known.generation == process.generation) return known.id;
+    if (free && only_known) return 0;
     const std::uint32_t id = free ? next_place : known.id;
     if (!define_place(layout, at, parent, code, id)) return 0;
     if (free) ++next_place;
@@ -97,5 +103,8 @@ std::uint32_t place_of(const PythonFrames& layout, const FrameAt& at, std::uint3
   }
   return 0;
 }
+
+bool many_places() { return next_place > kPlaces / 2; }
+bool most_places() { return next_place > kPlaces / 4 * 3; }
 
 }  // namespace lotus

@@ -22,9 +22,9 @@ struct KnownCode {
   std::uint64_t code, name, line_table;
   std::uint32_t id;          // of its definition; 0: a free entry
   std::uint32_t generation;  // in which it was defined
+  bool is_own;               // the program's, and no library's
   // Where calls are recorded:
   std::uint32_t active;       // its calls that are open
-  std::uint32_t called_at;    // the place of the outermost one
   std::uint32_t told, tried;  // its tables: in this generation, + 1; in this region, see tell_tables()
   bool is_held;               // it is there for good
   bool is_generator;          // or a coroutine
@@ -87,8 +87,13 @@ inline std::uint64_t instruction_in(const PythonFrames& layout, std::uint64_t fr
 // Of a frame's code; nullptr: no room.
 KnownCode* known_code(const PythonFrames& layout, std::uint64_t frame, std::uint64_t code);
 
-// The place of a frame's instruction, below `parent`; 0: no room. `code`: id of its code.
+// The place of a frame's instruction, below `parent`; 0: no room, or `only_known` and it is not yet. `code`:
+// id of its code.
 std::uint32_t place_of(const PythonFrames& layout, const FrameAt& at, std::uint32_t parent,
-                       std::uint32_t code);
+                       std::uint32_t code, bool only_known = false);
+
+// Half of the room for places is used, or most of it.
+bool many_places();
+bool most_places();
 
 }  // namespace lotus

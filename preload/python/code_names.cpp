@@ -1,6 +1,7 @@
 #include "python/code_names.hpp"
 
 #include <cstring>
+#include <lotus/library_code.hpp>
 
 #include "python/known_calls.hpp"
 #include "record/recorder.hpp"
@@ -120,11 +121,6 @@ void place_origin(Origin& origin, py::Object* frame, py::Object* code) {
   origin.line = py::api.PyFrame_GetLineNumber(frame);
 }
 
-bool is_librarys(const CodeText& code) {
-  return code.file().find("-packages/") != std::string_view::npos ||
-         code.file().find("/lib/python3.") != std::string_view::npos;
-}
-
 }  // namespace
 
 Origin origin_of(py::Object* object) {
@@ -139,7 +135,7 @@ Origin origin_of(py::Object* object) {
     frame = py::api.PyFrame_GetBack(held.get());
     if (origin.code == nullptr && constructs(code.get(), object)) continue;
     const CodeText text(code.get());
-    const bool own = !is_librarys(text);
+    const bool own = !is_library_code(text.file());
     if (own || origin.code == nullptr) place_origin(origin, held.get(), code.get());
     if (constructing) name_origin(origin, held.get(), code.get());
     if (own) break;

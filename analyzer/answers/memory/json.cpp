@@ -29,6 +29,7 @@ Json group_json(const Group& group) {
   json.update(source_json(group.source));
   json["forward"] = forward_json(group.forward);
   json["bytes"] = group.bytes;
+  json["older"] = group.older;
   json["storages"] = group.storages == 0 ? Json(nullptr) : Json(group.storages);
   json["role"] = key_of(group.role);
   json["largest"] = text_or_null(group.form);

@@ -110,6 +110,9 @@ void StepCollector::add(const Stream& stream, Open& open, const Record& record, 
 
 void StepCollector::on_point(const Stream& stream, const Record& record, std::uint64_t ticks) {
   switch (record.kind) {
+    case Kind::region:
+      met_region_ = true;
+      return;
     case Kind::step:
     case Kind::step_end:
     case Kind::torch_op:

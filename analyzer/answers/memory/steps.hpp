@@ -21,6 +21,8 @@ class StepCollector : public Visitor {
   void on_gap(const Stream& stream, std::uint64_t lost_records, std::uint64_t ticks) override;
   // Call after the trace is read: steps that did not end.
   void finish();
+  // Calls of a function are recorded: where they are, steps are not.
+  bool met_region() const { return met_region_; }
 
  private:
   struct Open {
@@ -40,6 +42,7 @@ class StepCollector : public Visitor {
 
   const Trace& trace_;
   std::vector<RecordedStep>& steps_;
+  bool met_region_ = false;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Open> open_;  // by process and stream
 };
 

@@ -1,19 +1,11 @@
-// Whether Python code is the program's own, and whose it is else.
+// Whose Python code is that is not the program's own.
 #pragma once
 
-#include <algorithm>
-#include <iterator>
+#include <lotus/library_code.hpp>
 #include <string>
 #include <string_view>
 
 namespace lotus::analyzer {
-
-// By the path of its source: of Python itself or of what is installed.
-inline bool is_library_code(std::string_view file) {
-  constexpr std::string_view kParts[] = {"-packages/", "/lib/python3.", "<frozen "};
-  return std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](std::string_view part) { return file.find(part) != file.npos; });
-}
 
 // The package or module that a library's file is of: `pandas`, `subprocess`. Empty: the file is no library's.
 inline std::string library_of(std::string_view file) {

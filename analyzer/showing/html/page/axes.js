@@ -46,8 +46,7 @@ function xAxis(
       .call(d3.axisBottom(scale).tickValues(ticks).tickSize(4).tickFormat(plainly(format)));
 }
 
-function yAxis(at, scale, format, count = 5) {
-  const ticks = ticksOf(scale, count);
+function yAxis(at, scale, format, count = 5, ticks = ticksOf(scale, count)) {
   at.svg.append('g')
       .attr('class', 'gridline')
       .attr('transform', `translate(${at.left},0)`)
@@ -75,6 +74,13 @@ function timeTicks(from, to, count) {
 function byteTicks(scale, count) {
   const [low, high] = scale.domain().map(Math.log2), every = Math.max(1, Math.ceil((high - low) / count));
   return d3.range(Math.ceil(low), high, every).map(power => 2 ** power);
+}
+
+/** Sizes from 0 to `most` bytes, about `count` of them, each a round number of its unit: 10 MiB, 512 KiB. */
+function sizeTicks(most, count) {
+  const least = most / Math.max(1, count), unit = 1024 ** Math.floor(Math.log2(Math.max(1, least)) / 10);
+  const step = unit * [1, 2, 5, 10, 20, 50, 100, 200, 256, 512, 1024].find(s => s * unit >= least);
+  return d3.range(0, most, step);
 }
 
 /** The domain of a logarithmic axis that holds the positive ones of these values. */

@@ -18,6 +18,9 @@ const PHASES = {
   optimizer: 'var(--c2)'
 };
 
+/** The operator that made what is in a row, as the text has it. */
+const makerOf = g => g.op ?? (g.older ? '(made before)' : '(outside of operators)');
+
 const sourceText = at => at.file == null ? '–' : `${at.file.replace(/.*\//, '')}${at.line == null ? '' : `:${at.line}`}`;
 
 /** Of what the backward pass made, the line of the forward pass that it belongs to. */
@@ -30,7 +33,7 @@ function liveChart(box, width, told) {
   const x = d3.scaleLinear().domain([0, 1e3 * end]).range([at.left, at.right]);
   const y = d3.scaleLinear().domain([0, 1.06 * d3.max(told.live, p => p[1]) || 1]).range([at.bottom - 10, at.top]);
   xTimeAxis(at, x);
-  yAxis(at, y, v => v === 0 ? '0' : bytesText(v));
+  yAxis(at, y, v => v === 0 ? '0' : bytesText(v), 5, sizeTicks(y.domain()[1], 5));
   at.svg.append('path')
       .datum(told.live)
       .attr('fill', 'var(--accent)')
@@ -85,7 +88,7 @@ function roleTable(told) {
 }
 
 const groupColumns = [
-  ['Made by', 'name', g => [g.op ?? 'not known', g.largest ? el('small', g.largest) : '']],
+  ['Made by', 'name', g => [makerOf(g), g.largest ? el('small', g.largest) : '']],
   ['At', 'left', madeAt], ['Kind', 'left', g => ROLES[g.role][0]],
   ['Storages', '', g => countText(g.storages)], ['Bytes', '', g => bytesText(g.bytes)]
 ];
