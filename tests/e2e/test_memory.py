@@ -123,6 +123,34 @@ def test_kinds_sizes_and_lines_of_the_forward_pass(tracer):
     assert any(group["forward"] for group in told["alive_at_peak"])
 
 
+@pytest.mark.parametrize("model", ["modules", "recursion"])
+def test_lines_are_the_same_where_calls_are_recorded(tracer, model):
+    """With control flow a line's way comes from the calls that are open, and is told short of a recursion."""
+    told = {}
+    for calls in "0", "1":
+        outcome, trace = tracer.trace(harness.program("memory_nested", model), LOTUS_STEPS="all", LOTUS_CONTROL_FLOW=calls)
+        assert outcome.code == 0, outcome.stderr.decode()
+        truth = json.loads(outcome.stdout)["lines"]
+        alive = [group for group in json.loads(memory(trace, "--step", "3", "--json"))["alive_at_peak"]
+                 if group["role"] != "untouched"]  # which also holds what PyTorch made elsewhere
+        stacks = [line for line in memory(trace, "--step", "3", "--folded").splitlines() if not line.startswith("older, not used")]
+        told[calls] = alive, stacks
+        names = {hook["id"]: hook["name"] for hook in trace.named("hook")}
+        lines, results = {}, {}
+        forms = {form["id"]: "float32[" + form["sizes"].replace("x", ", ") + "]" for form in trace.named("tensor_form")}
+        for record in trace.records:
+            if record["kind"] == "operand" and record["form"]:
+                results[record["use"]] = forms[record["form"]]
+            elif record["kind"] == "torch_op":
+                if names[record["hook"]] == "aten::linear" and results.get(2) in truth:  # its weight
+                    lines.setdefault(results[2], set()).add(own_line(trace, record["place"], "memory_nested.py"))
+                results = {}
+        assert lines == {form: {line} for form, line in truth.items()}
+    assert told["0"][0] == told["1"][0]
+    if model == "modules":
+        assert told["0"][1] == told["1"][1]
+
+
 def test_figure_of_a_step(tracer, tmp_path):
     pytest.importorskip("matplotlib")
     _, trace, told = traced(tracer, "cnn", "Adam", LOTUS_STEPS="all")
@@ -202,6 +230,16 @@ def test_region_in_place_of_steps(tracer):
         assert b"never.called" not in told.stderr  # the name is the program's
     told = harness.run([harness.ANALYZE, "control-flow", trace.path])
     assert told.code == 0 and b"No call of the function that LOTUS_REGION named was seen" in b" ".join(told.stdout.split())
+
+
+def test_region_of_what_trains_nothing(tracer):
+    """The reason is not that steps were not asked for."""
+    outcome, trace = tracer.trace(harness.program("cocktailer/rae"), LOTUS_REGION="RAE.forward")
+    assert outcome.code == 0, outcome.stderr.decode()
+    assert not trace.named("no_steps") and trace.named("region")
+    for command in "memory", "memory-plan":
+        told = harness.run([harness.ANALYZE, command, trace.path])
+        assert told.code == 1 and b"LOTUS_REGION was set" in told.stderr and b"LOTUS_STEPS" not in told.stderr
 
 
 def test_results_are_the_same_bit_for_bit(tracer):
