@@ -194,11 +194,27 @@ void read_kept(Counts& counts) {
   }
 }
 
-void read_all(ThreadEvents& events, Edge edge, Counts& counts) {
+void read_once(ThreadEvents& events, Edge edge, Counts& counts) {
   counts.known = 0;
   if (edge == Edge::begin) read_kept(counts);
   read_groups(events, counts);
   if (edge == Edge::end) read_kept(counts);
+}
+
+bool counts_switches(const CounterRow& row) {
+  return !needs_perf(row.source) && row.source != CounterSource::cpu_clock &&
+         static_cast<UsageCount>(row.code) == UsageCount::switches;
+}
+
+// Where a call of the kernel returns, it likes to run something else. That shall not come between the read
+// and what is counted: once it came, it is not due again.
+void read_all(ThreadEvents& events, Edge edge, Counts& counts) {
+  constexpr int kTimes = 3;
+  for (int time = 0; time < kTimes; ++time) {
+    const std::uint64_t before = edge == Edge::begin ? switches_now() : 0;
+    read_once(events, edge, counts);
+    if (edge == Edge::end || before == switches_now()) return;
+  }
 }
 
 // The least of several: the first finds the kernel's code out of the caches, and another thread's turn, a
@@ -236,6 +252,21 @@ void open_events(ThreadEvents& events, std::uint64_t owner) {
 }
 
 }  // namespace
+
+void put_switches(std::uint64_t switches, Counts& counts) {
+  for (std::size_t i = 0; i < wanted_counters.count; ++i)
+    if (counts_switches(wanted_counters.of[i].row)) counts.values[i] = switches;
+}
+
+std::uint64_t switches_now() {
+  for (std::size_t i = 0; i < wanted_counters.count; ++i) {
+    if (!counts_switches(wanted_counters.of[i].row)) continue;
+    rusage usage{};
+    syscall(SYS_getrusage, kUsageOfThread, &usage);
+    return usage_of(usage, UsageCount::switches);
+  }
+  return 0;
+}
 
 void read_counts(ThreadEvents& events, std::uint64_t owner, Edge edge, Counts& counts) {
   const int saved = errno;

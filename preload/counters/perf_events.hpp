@@ -54,6 +54,11 @@ enum class Edge : std::uint8_t { begin, end };
 // Reads all counters that are wanted; `events` are those of the calling thread. Async-signal-safe.
 void read_counts(ThreadEvents& events, std::uint64_t owner, Edge edge, Counts& counts);
 
+// How often another thread ran in place of this one; 0: it is not wanted. It is to be read before any other
+// call of the kernel where what is counted ends, and put in place of what was read later.
+std::uint64_t switches_now();
+void put_switches(std::uint64_t switches, Counts& counts);
+
 // What a counter counted between two reads, one of the thread's CPU clock beside each of them.
 std::uint64_t counted(const ThreadEvents& events, std::size_t counter, const Counts& from, const Counts& to);
 

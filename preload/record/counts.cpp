@@ -11,7 +11,8 @@ struct SlotCounts {
   Counts begun[kMaxSpans];  // by depth
   Counts sampled;           // at the last sample
   std::uint64_t sampled_owner;
-  bool reading;  // a sampling signal that comes now must not
+  std::uint64_t switches;  // where the span ended
+  bool reading;            // a sampling signal that comes now must not
 };
 constinit SlotCounts slots[kMaxSlots] = {};
 
@@ -62,6 +63,8 @@ void begin_counts(const Thread& thread, std::uint32_t depth) {
   if (depth < kMaxSpans) read_counts(slot.events, owner_of(thread), Edge::begin, slot.begun[depth]);
 }
 
+void end_counts(const Thread& thread) { slot_of(thread).switches = switches_now(); }
+
 void write_counts(Thread& thread, std::uint64_t now) {
   SlotCounts& slot = slot_of(thread);
   if (slot.events.owner != owner_of(thread)) return;
@@ -69,6 +72,7 @@ void write_counts(Thread& thread, std::uint64_t now) {
   {
     const Reading reading(slot);
     read_counts(slot.events, slot.events.owner, Edge::end, ended);
+    put_switches(slot.switches, ended);
   }
   const Counts& begun = slot.begun[thread.depth - 1];
   for (std::size_t i = 0; i < wanted_counters.count; ++i)

@@ -11,7 +11,9 @@ namespace lotus {
 // Reads the counters for the span that is open, or that this thread opens next, at `depth`.
 void begin_counts(const Thread& thread, std::uint32_t depth);
 
-// Records what the innermost open span counted since begin_counts() of its depth.
+// The innermost open span ends here: before any other call of the kernel, which likes to run something else
+// where it returns. Then write_counts() records what it counted since begin_counts() of its depth.
+void end_counts(const Thread& thread);
 void write_counts(Thread& thread, std::uint64_t now);
 
 // Counters since the thread's last sample with counts.

@@ -54,6 +54,8 @@ void close_at(const Span& span, Kind kind, std::uint64_t now) {
   }
   write_native(thread, now);
   const auto& open = thread.spans[thread.depth - 1];
+  if (open.counted) [[unlikely]]
+    end_counts(thread);
   const std::uint64_t used = open.cpu_measured ? cpu_ns() - open.cpu_start : 0;
   if (open.counted) [[unlikely]]
     write_counts(thread, now);
