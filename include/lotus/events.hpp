@@ -175,11 +175,12 @@ enum class Shape : std::uint8_t {
   ROW(place,         95, definition, "id:u parent:u code:u line:u offset:u")  /* where a Python function was at a call: its \
                                                        line, 0 not known, and the offset of the instruction in \
                                                        bytes; parent: the place where it was called, 0: none */ \
-  ROW(code_table,   105, definition, "code:u bytecode:s lines:s names:s calls_seen:u")  /* of a python_code: its \
+  ROW(code_table,   105, definition, "code:u bytecode:s lines:s names:s calls_seen:u exceptions:s")  /* of a python_code: its \
                                                        instructions, as co_code gives them; its table of \
                                                        lines, co_lnotab in 3.9, else co_linetable; co_names, \
                                                        joined by newlines; all empty: not known; calls_seen \
-                                                       0: some calls that it makes pass by Lotus */ \
+                                                       0: some calls that it makes pass by Lotus; \
+                                                       exceptions: co_exceptiontable, empty before 3.11 */ \
   ROW(lane_cost,    106, definition, "operator_ps:u:ps inside_operator_ps:u:ps call_ps:u:ps tensor_ps:u:ps nested_ps:u:ps")  /* \
                                                        what recording regions took so far, 0 not known: a \
                                                        torch_op with its operands outside of its own ticks, and \

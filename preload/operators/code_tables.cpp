@@ -30,13 +30,14 @@ std::uint8_t* put_text(std::uint8_t* out, std::string_view text) {
 }
 
 bool send_tables(std::uint32_t code, std::string_view bytecode, std::string_view lines,
-                 std::string_view joined) {
-  if (bytecode.size() + lines.size() + joined.size() > kMostBytes) bytecode = lines = joined = {};
+                 std::string_view joined, std::string_view exceptions) {
+  if (bytecode.size() + lines.size() + joined.size() + exceptions.size() > kMostBytes)
+    bytecode = lines = joined = exceptions = {};
   std::uint8_t* out = record;
   *out++ = static_cast<std::uint8_t>(Kind::code_table);
   out = put_varint(put_varint(out, 0), code);
   out = put_text(put_text(put_text(out, bytecode), lines), joined);
-  out = put_varint(out, 1);
+  out = put_text(put_varint(out, 1), exceptions);
   return detail::offer_definition(record, static_cast<std::size_t>(out - record), ticks_now());
 }
 
@@ -79,6 +80,8 @@ void tell_tables(KnownCode& known, std::uint64_t region) {
   const Owned bytecode(py::api.PyObject_GetAttr(code, names.co_code));
   const Owned lines(
       py::api.PyObject_GetAttrString(code, py::layout->minor == 9 ? "co_lnotab" : "co_linetable"));
+  const Owned exceptions(py::layout->minor >= 11 ? py::api.PyObject_GetAttrString(code, "co_exceptiontable")
+                                                 : nullptr);
   const Owned list(py::api.PyObject_GetAttr(code, names.co_names));
   const Owned flags(py::api.PyObject_GetAttr(code, names.co_flags));
   py::api.PyErr_Clear();
@@ -93,7 +96,8 @@ void tell_tables(KnownCode& known, std::uint64_t region) {
   py::api.PyErr_Clear();
   if (!known.is_held) py::api.Py_IncRef(code);
   known.is_held = true;
-  if (send_tables(known.id, text_of(bytecode.get()), text_of(lines.get()), text))
+  if (send_tables(known.id, text_of(bytecode.get()), text_of(lines.get()), text,
+                  exceptions ? text_of(exceptions.get()) : std::string_view{}))
     known.told = process.generation + 1;
 }
 

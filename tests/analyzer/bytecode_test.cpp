@@ -2,12 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "answers/controlflow/code_flow.hpp"
+#include "answers/controlflow/exception_table.hpp"
 #include "answers/controlflow/line_table.hpp"
 #include "python_codes.hpp"
 
@@ -24,11 +27,12 @@ CodeTable table_of(unsigned minor, const std::string& source) {
     if (std::atoi(version.c_str()) != static_cast<int>(minor)) continue;
     const std::string program =
         "import sys; c = compile(sys.argv[1], \"x\", \"exec\").co_consts[0]; "
-        "print(c.co_code.hex(), (c.co_lnotab if sys.version_info < (3, 10) else c.co_linetable).hex())";
+        "print(c.co_code.hex(), (c.co_lnotab if sys.version_info < (3, 10) else c.co_linetable).hex(), "
+        "getattr(c, \"co_exceptiontable\", b\"\").hex())";
     std::istringstream words(output_of(python + " -W ignore -c '" + program + "' '" + source + "'"));
-    std::string bytecode, lines;
-    words >> bytecode >> lines;
-    return {from_hex(bytecode), from_hex(lines), ""};
+    std::string bytecode, lines, exceptions;
+    words >> bytecode >> lines >> exceptions;
+    return {from_hex(bytecode), from_hex(lines), "", from_hex(exceptions)};
   }
   return {};
 }
@@ -97,4 +101,74 @@ TEST_CASE("bytecode: what is no code of a known Python is none") {
   CHECK_FALSE(decoded(11, std::string("\x6e\x40\x53\x00", 4)));  // a jump to nowhere
   CHECK(decoded(11, std::string("\x53\x00", 2)));
   CHECK(lines_of(11, *decoded(11, std::string("\x53\x00", 2)), "\xff\xff\xff", 1).size() == 1);
+}
+
+TEST_CASE("bytecode: tables of exceptions are those that Python's dis reads") {
+  const std::string program =
+      "import dis, sys, subprocess, tarfile, threading\n"
+      "def all(code):\n"
+      "    yield code\n"
+      "    for c in code.co_consts:\n"
+      "        if hasattr(c, \"co_code\"): yield from all(c)\n"
+      "if sys.version_info >= (3, 11):\n"
+      "    for m in (subprocess, tarfile, threading):\n"
+      "        for c in all(compile(open(m.__file__).read(), m.__file__, \"exec\")):\n"
+      "            if c.co_exceptiontable:\n"
+      "                print(sys.version_info[1], c.co_code.hex(), c.co_exceptiontable.hex(), "
+      "*[f\"{e.start}:{e.end}:"
+      "{e.target}\" for e in dis._parse_exception_table(c)])\n";
+  for (const std::string& python : interpreters()) {
+    INFO(python);
+    std::istringstream text(output_of(python + " -W ignore -c '" + program + "' 2>/dev/null"));
+    for (std::string line; std::getline(text, line);) {
+      INFO(line);
+      std::istringstream words(line);
+      unsigned minor = 0;
+      std::string bytecode, table, wanted;
+      words >> minor >> bytecode >> table;
+      const auto code = decoded(minor, from_hex(bytecode));
+      REQUIRE(code);
+      const auto found = exceptions_of(*code, from_hex(table));
+      REQUIRE(found);
+      for (const Guarded& one : *found) {
+        words >> wanted;
+        std::size_t start = 0, end = 0, target = 0;
+        REQUIRE(std::sscanf(wanted.c_str(), "%zu:%zu:%zu", &start, &end, &target) == 3);
+        CHECK(one.first == instruction_at(*code, start));
+        CHECK((one.end < code->size() ? (*code)[one.end].offset : code->back().end) == end);
+        CHECK(one.handler == instruction_at(*code, target));
+      }
+      CHECK_FALSE(static_cast<bool>(words >> wanted));
+    }
+  }
+}
+
+TEST_CASE("bytecode: a table of exceptions that is damaged is none, and an empty one has nothing") {
+  std::string bytecode;
+  for (int i = 0; i < 200; ++i) bytecode += std::string("\x09\x00", 2);
+  const auto code = decoded(11, bytecode);
+  REQUIRE(code);
+  CHECK_FALSE(exceptions_of(*code, "\x01\x02\x03\x01"));                  // no begin
+  CHECK_FALSE(exceptions_of(*code, "\x81\x02\x03"));                      // cut off
+  CHECK_FALSE(exceptions_of(*code, "\x81\x02\x43"));                      // …, in a number
+  CHECK_FALSE(exceptions_of(*code, "\xbf\x02\x43\x3f\x01\x01"));          // behind the code
+  CHECK_FALSE(exceptions_of(*code, "\x81\x02\x05\x01\x82\x02\x05\x01"));  // twice the same instruction
+  CHECK(exceptions_of(*code, "\x81\x02\x05\x01\x83\x02\x05\x01")->size() == 2);
+  CHECK_FALSE(exceptions_of(*code, std::string(5000, '\xff')));
+  CHECK(exceptions_of(*code, "")->empty());
+  const auto whole = exceptions_of(*code, "\x81\x02\x43\x05\x02");
+  REQUIRE(whole);
+  REQUIRE(whole->size() == 1);
+  CHECK(whole->front().first == 1);
+  CHECK(whole->front().end == 3);
+  CHECK(whole->front().handler == 3 * 64 + 5);
+  // Whatever the bytes are, a code with them is read, or is none.
+  std::uint32_t random = 1;
+  for (int i = 0; i < 2000; ++i) {
+    std::string table;
+    for (int b = 0; b < 1 + i % 40; ++b)
+      table += static_cast<char>((random = random * 1664525 + 1013904223) >> 24);
+    if (i % 2 == 0) table[0] = static_cast<char>(table[0] | 0x80);
+    CHECK(CodeFlow::of(11, {bytecode, "", "", table}, 1));
+  }
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/controlflow/compiled_views.hpp"
 #include "made_regions.hpp"
 
 using namespace lotus;
@@ -213,4 +214,89 @@ TEST_CASE("compiled: what was compiled again, why, and that such a call is no us
   CHECK(model.took_ns == std::optional<double>(6 * kMs));
   CHECK_FALSE(answer.compilation.functions[1].took_ns.has_value());
   CHECK(answer.compilation.functions[1].calls == 0);
+}
+
+namespace {
+
+controlflow::GraphBreakAnswer broken_at(std::uint64_t line, double python_ms) {
+  controlflow::GraphBreakAnswer broken;
+  broken.source = {kFile, "model", line};
+  broken.reasons = {"print"};
+  broken.known = true;
+  broken.python_ns = python_ms * kMs;
+  return broken;
+}
+
+std::size_t times_in(const std::string& text, const std::string& part) {
+  std::size_t times = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++times;
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("compiled: up to three breaks that cost much are advised on, and the first from less on") {
+  controlflow::Parts call;
+  call.python = 100 * kMs;
+  controlflow::CompiledAnswer answer;
+  answer.breaks = {broken_at(9, 15), broken_at(10, 13), broken_at(11, 4)};
+  auto findings = controlflow::compiled_findings(answer, call);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].find("model.py:9 ") != std::string::npos);
+  CHECK(findings[0].find("model.py:10 ") != std::string::npos);
+  CHECK(findings[0].find("13.0 %") != std::string::npos);
+  CHECK(findings[0].find("model.py:11 ") == std::string::npos);
+  answer.breaks = {broken_at(9, 15), broken_at(10, 13), broken_at(11, 12), broken_at(12, 11)};
+  findings = controlflow::compiled_findings(answer, call);
+  REQUIRE(findings.size() == 1);
+  CHECK(times_in(findings[0], "of the call's time") == 3);
+  answer.breaks = {broken_at(9, 3)};
+  CHECK(controlflow::compiled_findings(answer, call).size() == 1);
+  answer.breaks = {broken_at(9, 1)};
+  CHECK(controlflow::compiled_findings(answer, call).empty());
+}
+
+TEST_CASE("compiled: a number that guards compare is told in words, where the reason is of that kind") {
+  const auto told = [](const char* why) {
+    controlflow::CompiledAnswer answer;
+    controlflow::CompiledFunction function;
+    function.source = {kFile, "model", 7};
+    function.compiled = 2;
+    function.again = 1;
+    function.reasons = {why};
+    answer.functions = {function};
+    return controlflow::compiled_findings(answer, {}).at(0);
+  };
+  CHECK(told("2/0: ___stack0 == 0.2186  # if y.mean().item() > 0.1:").find("was read from a tensor") !=
+        std::string::npos);
+  const std::string other = told("0/0: L['scale'] == -2.5e-05");
+  CHECK(other.find("A number had become a constant") != std::string::npos);
+  CHECK(other.find("read from a tensor") == std::string::npos);
+  for (const char* why :
+       {"0/0: L['n'] == 3", "tensor 'x' size mismatch at index 0. expected 4, actual 5", "a == "})
+    CHECK(told(why).find("constant") == std::string::npos);
+}
+
+TEST_CASE("compiled: what guards take is of functions that were compiled, and is no more than Python") {
+  controlflow::CompiledAnswer answer;
+  controlflow::CompiledFunction failed, made;
+  failed.source = made.source = {kFile, "model", 7};
+  failed.failed = 1;
+  failed.calls = made.calls = 4;
+  made.compiled = 1;
+  made.check_ns = 100;
+  answer.functions = {failed, made};
+  answer.compiling_calls = 1;
+  controlflow::Parts call;
+  call.python = 1000;
+  CHECK(answer.guards_at_most_ns(call.python) == std::optional<double>(400));
+  std::string text = controlflow::compiled_summary(answer, call);
+  CHECK(text.find("at most 400 ns") != std::string::npos);
+  CHECK(text.find("in 1 recorded call;") != std::string::npos);
+  call.python = 300;
+  text = controlflow::compiled_summary(answer, call);
+  CHECK(text.find("upper bound") != std::string::npos);
+  CHECK(text.find("newer ones do") == std::string::npos);
+  answer.functions[1].check_ns.reset();
+  CHECK(controlflow::compiled_summary(answer, call).find("newer ones do") != std::string::npos);
 }

@@ -140,6 +140,89 @@ TEST_CASE("control-flow: an exception leads to its handler, and the loop behind 
   CHECK(around->iterations == 1);
 }
 
+TEST_CASE("control-flow: by the table of exceptions only what stands in a try leads to its handler") {
+  // for …: (line 11: offset 2, to 16)  x + 1 (line 12)  if …: (line 13: test at 6 to 10)  line 14
+  //     try: (line 16: offsets 10 and 12)
+  // return (offset 16)  handler: (line 17: offset 18), and on with the loop
+  constexpr unsigned kLoadConst = 100, kPopTop = 1, kPushExcInfo = 35, kPopExcept = 89, kBinaryOp = 122;
+  Assembly code;
+  code.add(kNop, 0, 10).add(kForIter, 6, 11).add(kBinaryOp, 0, 12).add(kJumpIfFalse, 1, 13).add(kNop, 0, 14);
+  code.add(kLoadConst, 0, 16).add(kPopTop, 0, 16).add(kJumpBackward, 7, 11).add(kReturn, 0, 19);
+  code.add(kPushExcInfo, 0, 17).add(kPopExcept, 0, 18).add(kJumpBackward, 11, 18);
+  for (const bool known : {true, false}) {
+    INFO(known);
+    code.exceptions = known ? "\x85\x02\x09\x01" : "";
+    constexpr std::uint64_t kTrying = 3;
+    RegionTrace made;
+    made.code(kTrying, "Model.trying", code);
+    made.begin(10);
+    made.call(10, kTrying);
+    for (int i = 0; i < 3; ++i) made.op(11 + i, 0.1, kAdd, made.place(kTrying, 4));
+    made.returns(17);
+    made.end(18);
+    const Told told(made);
+    const controlflow::Construct* loop = told.find(ConstructKind::loop, 11);
+    REQUIRE(loop != nullptr);
+    CHECK(loop->iterations == 3);
+    CHECK(loop->exact == known);
+  }
+}
+
+TEST_CASE("control-flow: a specialised PRECALL is the call behind it") {
+  // for …: (line 11: offset 2, to 12)  a call (line 12: PRECALL at 4, CALL at 6)  a call (line 13: at 8)
+  constexpr unsigned kPrecall = 166;
+  Assembly code;
+  code.add(kNop, 0, 10).add(kForIter, 4, 11).add(kPrecall, 0, 12).add(kCall, 0, 12).add(kCall, 0, 13);
+  code.add(kJumpBackward, 5, 11).add(kReturn, 0, 14);
+  constexpr std::uint64_t kCalling = 3;
+  RegionTrace made;
+  made.code(kCalling, "Model.calling", code);
+  made.begin(10);
+  made.call(10, kCalling);
+  for (int i = 0; i < 4; ++i) {
+    // As sorted() does: twice in an iteration.
+    made.op(11.2 + i, 0.1, kAdd, made.place(kCalling, i < 2 ? 6 : 4));
+    made.op(11.4 + i, 0.1, kAdd, made.place(kCalling, i < 2 ? 6 : 4));
+    made.op(11.6 + i, 0.1, kSelect, made.place(kCalling, 8));
+  }
+  made.returns(17);
+  made.end(18);
+  const Told told(made);
+  const controlflow::Construct* loop = told.find(ConstructKind::loop, 11);
+  REQUIRE(loop != nullptr);
+  CHECK(loop->iterations == 4);
+  CHECK(loop->exact);
+}
+
+TEST_CASE("control-flow: the copy of a loop's test before it is none of its branches") {
+  // while a and b(): (line 11: tests at 2 and 6, to 20)  a call (line 12: offset 8)
+  // again: a (line 11: test at 10, to 20), b() (test at 14, back to 8)
+  constexpr unsigned kBackIfTrue = 176;
+  Assembly code;
+  code.add(kNop, 0, 10).add(kJumpIfFalse, 8, 11).add(kCall, 0, 11).add(kJumpIfFalse, 6, 11).add(kCall, 0, 12);
+  code.add(kJumpIfFalse, 4, 11).add(kCall, 0, 11).add(kBackIfTrue, 4, 11).add(kNop, 0, 13).add(kNop, 0, 13);
+  code.add(kReturn, 0, 13);
+  constexpr std::uint64_t kWhile = 3;
+  RegionTrace made;
+  made.code(kWhile, "Model.whiles", code);
+  made.begin(10);
+  made.call(10, kWhile);
+  made.op(10.5, 0.1, kAdd, made.place(kWhile, 4));
+  for (int i = 0; i < 3; ++i) {
+    made.op(11.2 + i, 0.1, kAdd, made.place(kWhile, 8));
+    made.op(11.6 + i, 0.1, kAdd, made.place(kWhile, 12));
+  }
+  made.returns(17);
+  made.end(18);
+  const Told told(made);
+  const controlflow::Construct* loop = told.find(ConstructKind::loop, 11);
+  REQUIRE(loop != nullptr);
+  CHECK(loop->entries == 1);
+  CHECK(loop->iterations == 3);
+  CHECK(loop->exact);
+  CHECK(told.find(ConstructKind::branch, 11) == nullptr);
+}
+
 TEST_CASE("control-flow: what only serves a test is control, what outlives the region is not") {
   RegionTrace made;
   made.begin(10);
@@ -361,7 +444,7 @@ TEST_CASE(
 TEST_CASE("control-flow: a region that is cut off, or of unknown bytecode, is told with what is known") {
   RegionTrace made;
   made.define<Kind::code_table>(1, at(0), kForward, std::string("\xff\xff\xff"), std::string("x"),
-                                std::string(), std::uint64_t{1});
+                                std::string(), std::uint64_t{1}, std::string("\x80\xff\xff\x81"));
   made.begin(10);
   made.call(10, kForward);
   made.op(11, 0.5, kAdd, made.place(kForward, 4));
@@ -458,6 +541,61 @@ TEST_CASE("control-flow: a loop whose cost is not its tests' comes first, by wha
   REQUIRE(findings.size() >= 2);
   CHECK(findings[0].starts_with("The loop at model.py:11"));
   CHECK(findings[1].starts_with("The test at model.py:13 reads a tensor"));
+}
+
+TEST_CASE("control-flow: to decide before the loop is advised where the test reads what was there before") {
+  // The loop's first operator reads a tensor, a second one makes what the third one extracts: of what was
+  // there before the loop, or of what its iterations compute.
+  for (const bool computed : {false, true}) {
+    INFO(computed);
+    RegionTrace made;
+    made.begin(10);
+    made.call(10, kForward);
+    for (int i = 0; i < 3; ++i) {
+      const double ms = 10 + 4 * i;
+      made.operand(ms + 0.1, 1000, false);
+      if (computed) {
+        made.operand(ms + 0.2, 1000, true);
+        made.op(ms + 0.5, 0.4, kAdd, made.place(kForward, 4));
+        made.operand(ms + 0.6, 1000, false);
+      }
+      made.op(ms + 3, computed ? 2.4 : 2.9, kTruth, made.place(kForward, 4));
+      made.op(ms + 3.2, 0.1, kAdd, made.place(kForward, 8));
+      made.op(ms + 3.4, 0.1, kAdd, made.place(kForward, 12));
+    }
+    made.returns(23);
+    made.end(23);
+    const Told told(made);
+    const auto findings = findings_of(told);
+    REQUIRE(findings.size() >= 1);
+    CHECK(findings[0].starts_with("The test at model.py:13 reads a tensor"));
+    CHECK((findings[0].find("before the loop") == std::string::npos) == computed);
+    CHECK(findings[0].find("torch.where") != std::string::npos);
+  }
+}
+
+TEST_CASE("control-flow: the same advice is given once, and one of a thing is no plural") {
+  RegionTrace made;
+  constexpr std::uint64_t kOther = 3;
+  made.code(kOther, "Model.other", looped().add(kNop, 0, 30));
+  made.begin(10);
+  double ms = 10;
+  for (const std::uint64_t code : {kForward, kOther}) {
+    made.call(ms, code);
+    made.op(ms + 3, 0.1, kAdd, made.place(code, 4));
+    made.op(ms + 3.5, 0.1, kAdd, made.place(code, 12));
+    ms += 4;
+    made.returns(ms);
+  }
+  made.end(ms);
+  const Told told(made);
+  const auto findings = findings_of(told);
+  REQUIRE(findings.size() >= 2);
+  const std::string text = findings[0] + findings[1];
+  CHECK(text.find(": 1 iteration a call") != std::string::npos);
+  const std::size_t advice = text.find("Compile what it iterates");
+  REQUIRE(advice != std::string::npos);
+  CHECK(text.find("Compile what it iterates", advice + 1) == std::string::npos);
 }
 
 TEST_CASE("control-flow: a function that is defined again is one, and told once") {

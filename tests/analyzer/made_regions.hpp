@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kForward = 1, kHelper = 2;                     //
 
 // Instructions of 3.11, of two bytes each; the table of lines has one entry for each.
 struct Assembly {
-  std::string bytecode, lines;
+  std::string bytecode, lines, exceptions;
   std::int64_t last = 10;  // the code's first line
 
   Assembly& add(unsigned opcode, unsigned argument, std::int64_t line) {
@@ -62,7 +62,8 @@ class RegionTrace : public MadeTrace {
   }
   void code(std::uint64_t id, const char* name, const Assembly& made) {
     function(id, name, "/home/me/model.py");
-    define<Kind::code_table>(1, at(0), id, made.bytecode, made.lines, std::string(), std::uint64_t{1});
+    define<Kind::code_table>(1, at(0), id, made.bytecode, made.lines, std::string(), std::uint64_t{1},
+                             made.exceptions);
   }
   // Its instructions are not known.
   void function(std::uint64_t id, const char* name, const char* file, std::uint64_t line = 10) {

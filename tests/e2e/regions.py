@@ -51,14 +51,14 @@ def of(trace, begin="region", end="region_end"):
 
 
 def tables(trace):
-    """{function: [its (bytecode, table of lines, names), …]}, of all that were told."""
+    """{function: [its (bytecode, table of lines, names, table of exceptions), …]}, of all that were told."""
     codes = {record["id"]: record["name"] for record in trace.named("python_code")}
     found = collections.defaultdict(list)
     for line in harness.run([harness.ANALYZE, "dump", trace.path]).stdout.decode().splitlines():
-        told = re.search(r' code_table code=(\d+) bytecode="(.*)" lines="(.*)" names="(.*)" calls_seen=1', line)
+        told = re.search(r' code_table code=(\d+) bytecode="(.*)" lines="(.*)" names="(.*)" calls_seen=1 exceptions="(.*)"', line)
         if told is not None:
-            bytecode, lines, names = map(unescaped, told.groups()[1:])
-            found[codes[int(told[1])]].append((bytecode, lines, names.decode().split("\n")))
+            bytecode, lines, names, exceptions = map(unescaped, told.groups()[1:])
+            found[codes[int(told[1])]].append((bytecode, lines, names.decode().split("\n"), exceptions))
     return found
 
 

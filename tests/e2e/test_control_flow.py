@@ -143,6 +143,19 @@ def test_what_is_traced_has_no_loop(tracer):
     assert [(row["entries"], row["iterations"]) for row in of_kind(told, "loop")] == [(1, 10)]
 
 
+def test_loops_with_calls_that_call_back_and_around_handlers(tracer):
+    """CPython 3.11 calls by another instruction, once it has specialised it."""
+    command = harness.program("counted_loops")
+    outcome, trace = tracer.trace(command, LOTUS_REGION="Model.forward", LOTUS_STEPS="all")
+    assert outcome.code == 0, outcome.stderr.decode()
+    truth = {int(line): tuple(counts) for line, counts in json.loads(outcome.stdout).items()}
+    told = json.loads(control_flow("--json", trace.path))
+    loops = [row for row in of_kind(told, "loop") if "genexpr" not in row["function"]]
+    assert {row["line"]: (row["entries"], row["iterations"]) for row in loops} == truth
+    doubted = [row["line"] for row in loops if not row["exact"]]
+    assert doubted == []
+
+
 def test_slow_python_is_found_where_it_is(tracer):
     _, told = traced(tracer, "planted", MANY)
     source = (harness.PROGRAMS / "known_flow.py").read_text().splitlines()

@@ -92,12 +92,13 @@ def test_tables_are_those_of_code_that_never_ran(tracer, build):
         truth, _, trace = recorded(tracer, BUILDS[build], kind)
         for name, tables in regions.tables(trace).items():
             made[name.split(".")[-1]] += tables
-    for name, (bytecode, lines, names) in truth["tables"].items():
+    for name, (bytecode, lines, names, exceptions) in truth["tables"].items():
         assert made[name]
         for table in made[name]:
             assert table[0].hex() == bytecode
             assert table[1].hex() == lines
             assert table[2] == (names or [""])
+            assert table[3].hex() == exceptions
 
 
 @pytest.mark.parametrize("name", ["Model.forward", "__main__.Model.forward"])

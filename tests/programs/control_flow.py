@@ -274,7 +274,7 @@ def main():
         made.append({"calls": dict(CALLS), "depth": dict(DEPTH), "result": result})
     codes = {function.__name__: function.__code__ for function in (fall, fork, numbers, fails, double, Model.forward)}
     tables = {name: [code.co_code.hex(), (code.co_linetable if sys.version_info >= (3, 10) else code.co_lnotab).hex(),
-                     list(code.co_names)] for name, code in codes.items()}
+                     list(code.co_names), getattr(code, "co_exceptiontable", b"").hex()] for name, code in codes.items()}
     print(json.dumps({"torch": torch.__version__, "regions": made, "tables": tables}))
 
 

@@ -15,6 +15,8 @@ constexpr std::uint8_t kOperations[][2] = {{16, 17}, {19, 20}, {22, 24}, {26, 29
 constexpr std::uint8_t kBinaryOp[] = {122, 122, 45, 44, 42};  // BINARY_OP of 3.11 to 3.15
 constexpr std::uint8_t kSubscript = 26;                       // its argument from 3.14 on for x[i]
 
+constexpr std::uint8_t kPrecall = 166;  // of 3.11
+
 // CALL_FUNCTION, …_KW, …_EX, CALL_METHOD; CALL, CALL_FUNCTION_EX; the same and CALL_KW.
 constexpr std::uint8_t kCalls[][4] = {{131, 141, 142, 161}, {131, 141, 142, 161}, {171, 142, 0, 0},
                                       {171, 142, 0, 0},     {53, 54, 57, 0},      {52, 4, 55, 0},
@@ -99,13 +101,21 @@ void CodeFlow::find_operations(unsigned minor, const CodeTable& table) {
   const std::span<const std::uint8_t> calls = kCalls[minor - kOldestMinor];
   operations_.clear();
   calls_.clear();
+  precalls_.clear();
   for (std::size_t i = 0; i < code_.size(); ++i) {
     const std::uint8_t opcode = byte(code_[i].offset);
     operations_.push_back(is_one(code_[i]));
+    precalls_.push_back(minor == 11 && opcode == kPrecall);
     // A call with more than 255 arguments begins with EXTENDED_ARG, and is none here.
     calls_.push_back(opcode != 0 && std::find(calls.begin(), calls.end(), opcode) != calls.end());
   }
   find_names(minor, table);
+}
+
+// A specialised PRECALL of 3.11 does what the CALL behind it does before it is specialised, and skips that.
+std::size_t CodeFlow::doer_at(std::uint64_t offset) const {
+  const std::size_t at = instruction_at(code_, offset);
+  return at != kNone && precalls_[at] && at + 1 < code_.size() && calls_[at + 1] ? at + 1 : at;
 }
 
 bool CodeFlow::calls_one(std::size_t instruction) const {

@@ -21,7 +21,7 @@ std::optional<CodeFlow> CodeFlow::of(unsigned minor, const CodeTable& table, std
   flow.find_inlined(minor, table.bytecode);
   flow.find_inverted(minor, table.lines);
   flow.find_alternatives();
-  flow.find_handlers(minor, table.bytecode);
+  flow.find_handlers(minor, table);
   flow.link_handlers();
   flow.find_operations(minor, table);
   flow.find_loops();
@@ -90,6 +90,11 @@ void CodeFlow::find_loops() {
       if (loop.inside[at] || !reached[at]) continue;
       loop.inside[at] = true;
       open.insert(open.end(), before_[at].begin(), before_[at].end());
+      // What raises to a handler in the loop is in it, too, as `raise` in a `try`.
+      if (by_table_ && handler_at_[at] != kNone) {
+        const std::vector<std::size_t>& raising = raised_from_[handler_at_[at]];
+        open.insert(open.end(), raising.begin(), raising.end());
+      }
     }
     loop.is_for = code_[header].flow == Flow::for_iter;
     find_line(loop, froms);

@@ -56,6 +56,8 @@ class CodeFlow {
   static std::optional<CodeFlow> of(unsigned minor, const CodeTable& table, std::uint64_t first_line);
 
   const std::vector<Instruction>& code() const { return code_; }
+  // What did something that was seen at an offset in bytes; kNone.
+  std::size_t doer_at(std::uint64_t offset) const;
   std::uint32_t line(std::size_t instruction) const { return lines_[instruction]; }
   const std::vector<Loop>& loops() const { return loops_; }
   // The innermost one; kNone.
@@ -97,11 +99,12 @@ class CodeFlow {
   // Where an exception goes on.
   struct Handler {
     std::size_t at = 0;
-    std::uint32_t line = 0;          // its first one
-    bool is_with = false;            // it ends a `with`, which hardly ever stops an exception
-    bool goes_on = false;            // not only with raising it again
-    std::size_t first = 0, end = 0;  // instructions that may lead to it, as far as their lines do not tell
-    bool by_lines = false;           // only those before its line are
+    std::uint32_t line = 0;  // its first one
+    bool is_with = false;    // it ends a `with`, which hardly ever stops an exception
+    bool goes_on = false;    // not only with raising it again
+    // Instructions that may lead to it, from and to, as far as their lines do not tell.
+    std::vector<std::pair<std::size_t, std::size_t>> from;
+    bool by_lines = false;  // only those before its line are
   };
   // Names of globals, attributes and methods that are loaded on a line.
   struct NamesOfLine {
@@ -116,7 +119,7 @@ class CodeFlow {
   void find_inlined(unsigned minor, std::string_view bytecode);
   void find_inverted(unsigned minor, std::string_view table);
   void find_alternatives();
-  void find_handlers(unsigned minor, std::string_view bytecode);
+  void find_handlers(unsigned minor, const CodeTable& table);
   void link_handlers();
   void find_names(unsigned minor, const CodeTable& table);
   void find_operations(unsigned minor, const CodeTable& table);
@@ -143,9 +146,13 @@ class CodeFlow {
   std::vector<std::vector<std::size_t>> raised_from_;  // by number of a handler
   std::vector<std::size_t> handler_at_;                // by instruction; kNone
   std::vector<bool> from_start_;                       // reached without an exception
+  bool by_table_ = false;                              // which instructions lead to handlers is exact
+  // By instruction: it raises what goes on in a handler of the code, or raises again what none has stopped.
+  // That an exception leaves the function is supposed only where nothing else is possible.
+  std::vector<bool> raises_on_;
   std::vector<Loop> loops_;
   std::vector<std::size_t> innermost_;
-  std::vector<bool> operations_, calls_;  // by instruction
+  std::vector<bool> operations_, calls_, precalls_;  // by instruction
   std::map<std::uint32_t, NamesOfLine> names_;
   std::set<std::pair<std::size_t, std::size_t>> back_;
   std::set<std::size_t> loop_tests_, seen_;

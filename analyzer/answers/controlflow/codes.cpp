@@ -53,7 +53,7 @@ Codes::Codes(const Process& process, const std::vector<const Region*>& regions) 
       const CodeFlow* flow = find(activation.code);
       if (flow == nullptr) continue;
       for (const Event& event : activation.events)
-        if (const std::size_t at = instruction_at(flow->code(), event.offset);
+        if (const std::size_t at = flow->doer_at(event.offset);
             at != kNone && !is_seldom(process, *region, event))
           seen[activation.code].insert(at);
     }
@@ -73,8 +73,8 @@ void Codes::find_around(const Region& step) {
     const Event& first = activation.events.front();
     const bool calls_open = first.is_call && step.activations[first.index].before;
     if (!calls_open && activation.ended) continue;
-    const std::size_t at = instruction_at(flow->code(), first.offset);
-    const std::size_t last = calls_open ? at : instruction_at(flow->code(), activation.events.back().offset);
+    const std::size_t at = flow->doer_at(first.offset);
+    const std::size_t last = calls_open ? at : flow->doer_at(activation.events.back().offset);
     if (at == kNone || last == kNone) continue;
     for (std::size_t l = flow->loop_at(at); l != kNone; l = flow->loops()[l].parent)
       if (flow->loops()[l].inside[last]) around_.insert({activation.code, l});

@@ -99,6 +99,7 @@ bool CompiledAnswer::runs() const {
 std::optional<double> CompiledAnswer::guards_at_most_ns(double python_ns) const {
   double all = 0;
   for (const CompiledFunction& function : functions) {
+    if (function.compiled == 0) continue;  // what runs as it is has none
     if (function.calls > 0 && !function.check_ns) return std::nullopt;
     all += function.calls * function.check_ns.value_or(0);
   }

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "text/escape.hpp"
 #include "text/units.hpp"
@@ -13,7 +16,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kNsOfSecond = 1e9;
-constexpr double kWorthTelling = 0.02;  // of a call's time: what is less is no finding
+// Of a call's time: the first break is a finding from here on, others, if they cost as much as this.
+constexpr double kWorthTelling = 0.02, kAlsoWorthTelling = 0.05;
+constexpr std::size_t kMostBreaks = 3;
 
 std::string where(const memory::SourceLine& source) { return escaped(memory::source_text(source)); }
 
@@ -29,13 +34,54 @@ std::string reasons_text(const GraphBreakAnswer& broken) {
   return text;
 }
 
-std::string break_text(const GraphBreakAnswer& broken, double of_call) {
+double cost_of(const GraphBreakAnswer& broken) { return broken.python_ns + broken.operators_ns; }
+
+// Breaks are in the order of what they cost. Empty: they cost little.
+std::string breaks_text(const std::vector<GraphBreakAnswer>& breaks, double of_call) {
+  std::string text;
+  std::size_t told = 0;
+  for (; told < breaks.size() && told < kMostBreaks; ++told) {
+    const GraphBreakAnswer& broken = breaks[told];
+    if (!broken.known || cost_of(broken) < (told == 0 ? kWorthTelling : kAlsoWorthTelling) * of_call) break;
+    const std::string reason = fmt::format("{} ({})", where(broken.source), reasons_text(broken));
+    text += told == 0 ? fmt::format("The graph breaks at {}: from the graph before it to the one behind it ",
+                                    reason)
+                      : fmt::format(" At {} it breaks, too: ", reason);
+    text += fmt::format("{} of Python and {} of operators a call, {} of the call's time.",
+                        human_time(broken.python_ns), human_time(broken.operators_ns),
+                        human_percent(100 * cost_of(broken) / of_call));
+  }
+  if (told == 1) text += " Take it out of what is compiled, and the two graphs are one.";
+  if (told > 1) text += " Take them out of what is compiled: each that is gone makes two graphs one.";
+  return text;
+}
+
+// What guards compare with a number that has a fraction, as `___stack0 == 0.25`.
+bool compares_fraction(std::string_view why) {
+  constexpr std::string_view kEquals = " == ", kDigits = "0123456789";
+  for (std::size_t at = why.find(kEquals); at != std::string_view::npos; at = why.find(kEquals, at + 1)) {
+    std::size_t begin = at + kEquals.size();
+    if (begin < why.size() && why[begin] == '-') ++begin;
+    const std::size_t end = why.find_first_not_of(kDigits, begin);
+    if (end != std::string_view::npos && end > begin && (why[end] == '.' || why[end] == 'e')) return true;
+  }
+  return false;
+}
+
+// Behind a reason torch.compile quotes the line of the program.
+bool reads_tensor(std::string_view why) {
+  constexpr std::string_view kReads[] = {".item()", ".tolist()", "float("};
+  return std::any_of(std::begin(kReads), std::end(kReads),
+                     [&](std::string_view call) { return why.find(call) != std::string_view::npos; });
+}
+
+std::string number_text(const std::vector<std::string>& reasons) {
+  const auto by_number = std::find_if(reasons.begin(), reasons.end(), compares_fraction);
+  if (by_number == reasons.end()) return "";
   return fmt::format(
-      "The graph breaks at {} ({}): from the graph before it to the one behind it {} of Python and {} of "
-      "operators a call, {} of the call's time. Take it out of what is compiled, and the two graphs are one.",
-      where(broken.source), reasons_text(broken), human_time(broken.python_ns),
-      human_time(broken.operators_ns),
-      human_percent(100 * (broken.python_ns + broken.operators_ns) / of_call));
+      " A number{} had become a constant of the compiled code: guards compare it, and it was another one. "
+      "Where it stays a tensor (torch.where), one code serves all.",
+      reads_tensor(*by_number) ? " that was read from a tensor (.item(), float())" : "");
 }
 
 std::string again_text(const CompiledFunction& function) {
@@ -50,7 +96,7 @@ std::string again_text(const CompiledFunction& function) {
   text += ".";
   if (by_size)
     text += " Where sizes differ from call to call, torch.compile(dynamic=True) makes one code for all.";
-  return text;
+  return text + number_text(function.reasons);
 }
 
 std::string failed_text(const CompiledFunction& function) {
@@ -58,6 +104,21 @@ std::string failed_text(const CompiledFunction& function) {
                                  where(function.source));
   if (!function.reasons.empty()) text += fmt::format(" ({})", escaped(function.reasons.back()));
   return text + ", and runs as it is.";
+}
+
+std::string guards_text(const CompiledAnswer& answer, double python_ns) {
+  const auto guards = answer.guards_at_most_ns(python_ns);
+  const bool any =
+      std::any_of(answer.functions.begin(), answer.functions.end(),
+                  [](const CompiledFunction& function) { return function.check_ns.has_value(); });
+  if (!guards && any) return " What guards take is not known: PyTorch measured it of some functions only.";
+  if (!guards) return " What guards take is not known: this PyTorch does not measure it, newer ones do.";
+  if (*guards >= python_ns)
+    return " What guards take of a call's Python is not known: PyTorch measured them once with empty caches "
+           "(\"check, cold\"), an upper bound, which here is no less than all Python of a call.";
+  return fmt::format(
+      " Guards take at most {} of a call's Python, by what PyTorch measured once with empty caches.",
+      human_time(*guards));
 }
 
 template <class Number>
@@ -95,11 +156,8 @@ Json function_json(const CompiledFunction& function) {
 
 std::vector<std::string> compiled_findings(const CompiledAnswer& answer, const Parts& of_call) {
   std::vector<std::string> findings;
-  if (!answer.breaks.empty()) {
-    const GraphBreakAnswer& first = answer.breaks.front();
-    if (first.known && first.python_ns + first.operators_ns >= kWorthTelling * of_call.untraced())
-      findings.push_back(break_text(first, of_call.untraced()));
-  }
+  if (std::string text = breaks_text(answer.breaks, of_call.untraced()); !text.empty())
+    findings.push_back(std::move(text));
   const auto often = std::max_element(
       answer.functions.begin(), answer.functions.end(),
       [](const CompiledFunction& a, const CompiledFunction& b) { return a.again < b.again; });
@@ -116,20 +174,9 @@ std::string compiled_summary(const CompiledAnswer& answer, const Parts& of_call)
                   answer.functions.size(), answer.functions.size() == 1 ? "function" : "functions",
                   human_time(answer.inside_ns), human_time(answer.outside_ns));
   if (answer.compiling_calls > 0)
-    text += fmt::format(" {} recorded calls in which it did so are none of the usual ones.",
-                        answer.compiling_calls);
-  const auto guards = answer.guards_at_most_ns(of_call.python);
-  if (!guards)
-    text += " What guards take is not known: this PyTorch does not measure it, newer ones do.";
-  else if (*guards >= of_call.python)
-    text +=
-        " What guards take of a call's Python is not known: PyTorch measured them with empty caches, which "
-        "makes "
-        "more than there is.";
-  else
-    text +=
-        fmt::format(" Guards take at most {} of a call's Python, by what PyTorch measured with empty caches.",
-                    human_time(*guards));
+    text += fmt::format(" It did so in {} recorded {}; such calls count only where there are no others.",
+                        answer.compiling_calls, answer.compiling_calls == 1 ? "call" : "calls");
+  if (answer.runs()) text += guards_text(answer, of_call.python);
   return text + " What graphs call is seen, as operators and Python; what Inductor fused counts as Python.";
 }
 

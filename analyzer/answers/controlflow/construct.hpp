@@ -49,6 +49,10 @@ struct Construct {
   // The innermost loops and recursions in which its tests were: whose `own` has `test`.
   std::set<ConstructKey> tested_in;
 
+  // Tests that wait for data: those of which it is known that they might be before the loop around them, as
+  // they read nothing that it computes, and others.
+  std::uint64_t early_tests = 0, late_tests = 0;
+
   // Branches. `taken`: the test's statement was executed, as in the side that follows it in the code.
   std::uint64_t taken = 0, not_taken = 0, unknown = 0;
   Parts taken_time, not_taken_time;  // until both sides have come together

@@ -8,6 +8,7 @@
 
 #include "answers/controlflow/branch_sides.hpp"
 #include "answers/controlflow/contexts.hpp"
+#include "answers/controlflow/early_tests.hpp"
 #include "answers/controlflow/visits.hpp"
 
 namespace lotus::analyzer::controlflow {
@@ -20,7 +21,12 @@ class Walk {
  public:
   Walk(const Region& region, const Codes& codes, const DataFlow& flow, const Times& times,
        Constructs& constructs)
-      : region_(region), codes_(codes), times_(times), constructs_(constructs), sides_(region, flow, times) {}
+      : region_(region),
+        codes_(codes),
+        times_(times),
+        constructs_(constructs),
+        sides_(region, flow, times),
+        early_(region, flow) {}
 
   void run() {
     find_depths();
@@ -63,7 +69,7 @@ class Walk {
   }
   std::size_t instruction_of(std::size_t activation, const Event& event) const {
     const CodeFlow* flow = flow_of(activation);
-    return flow != nullptr ? instruction_at(flow->code(), event.offset) : kNone;
+    return flow != nullptr ? flow->doer_at(event.offset) : kNone;
   }
 
   // In an activation's context, in a loop of its own and those around it.
@@ -98,6 +104,7 @@ class Walk {
     if (flow == nullptr) return;
     const std::vector<Visit> visits = visits_of(region_, activation, *flow);
     sides_.begin(index, *flow);
+    early_.begin(*flow);
     std::size_t from = CodeFlow::kEntry;
     for (std::size_t v = 0; v < visits.size(); ++v) {
       const bool known_start = v > 0 || !activation.before;
@@ -163,9 +170,13 @@ class Walk {
       for (std::size_t l = 0; l < flow.loops().size(); ++l) doubt(index, {l}, {});
       return;
     }
+    count_early_tests(index, flow, way, before);
+    const Activation& activation = region_.activations[index];
+    const std::uint64_t ticks =
+        before != nullptr ? activation.events[before->last - 1].end : activation.stretches.front().begin;
     std::size_t at = from;
     const auto step = [&](std::size_t next) {
-      count_loops(index, flow, at, next);
+      count_loops(index, flow, at, next, ticks);
       at = next;
     };
     for (const std::size_t next : way.steps) step(next);
@@ -178,14 +189,25 @@ class Walk {
     sides_.follow(from, way, to, before);
   }
 
-  void count_loops(std::size_t index, const CodeFlow& flow, std::size_t from, std::size_t to) {
+  void count_loops(std::size_t index, const CodeFlow& flow, std::size_t from, std::size_t to,
+                   std::uint64_t ticks) {
     for (std::size_t l = 0; l < flow.loops().size(); ++l) {
       const LoopStep step = flow.loop_step(l, from, to);
       if (step.entries + step.iterations == 0) continue;
+      early_.step(l, step, ticks);
       Construct& counted = construct(loop_key(index, l));
       counted.entries += step.entries;
       counted.iterations += step.iterations;
     }
+  }
+
+  // The first test on a way is the one that waits for what was extracted before it.
+  void count_early_tests(std::size_t index, const CodeFlow& flow, const Way& way, const Visit* before) {
+    if (before == nullptr || way.tests.empty()) return;
+    const std::size_t extraction = sides_.ends_in_control(*before), test = way.tests.front().first;
+    if (extraction == DataFlow::kNobody || flow.is_loop_test(test)) return;
+    Construct& branch = construct({ConstructKind::branch, region_.activations[index].code, test});
+    ++(early_.is_early(flow.loop_at(test), extraction) ? branch.early_tests : branch.late_tests);
   }
 
   void count_tests(std::size_t index, const CodeFlow& flow, const Way& way, const Visit* before) {
@@ -297,7 +319,7 @@ class Walk {
     const CodeFlow* flow = flow_of(at.activation);
     if (flow == nullptr || place == region_.process->places.end()) return kNone;
     if (place->second.code != region_.activations[at.activation].code) return kNone;
-    return instruction_at(flow->code(), place->second.offset);
+    return flow->doer_at(place->second.offset);
   }
 
   // Of the innermost recursion.
@@ -341,6 +363,7 @@ class Walk {
   const Times& times_;
   Constructs& constructs_;
   BranchSides sides_;
+  EarlyTests early_;
   Contexts contexts_;
   std::vector<std::size_t> depths_, contexts_of_;
   std::set<std::uint64_t> recursive_, mixed_;

@@ -50,7 +50,7 @@ bool extracts(const std::string& name) {
 }
 
 DataFlow::DataFlow(const Region& region)
-    : users_(region.operators.size()), results_(region.operators.size()) {
+    : users_(region.operators.size()), makers_(region.operators.size()), results_(region.operators.size()) {
   Tracker tracker;
   const auto release = [&](const Made& made) { results_[made.by][made.number].stays = false; };
   const auto use = [&](std::size_t user, const Made& made) {
@@ -59,6 +59,8 @@ DataFlow::DataFlow(const Region& region)
     if (result.users.empty() || result.users.back() != user) result.users.push_back(user);
     std::vector<std::size_t>& users = users_[made.by];
     if (users.empty() || users.back() != user) users.push_back(user);
+    std::vector<std::size_t>& makers = makers_[user];
+    if (makers.empty() || makers.back() != made.by) makers.push_back(made.by);
   };
   std::size_t change = 0;
   const auto apply_changes = [&](std::size_t operand) {

@@ -22,6 +22,8 @@ class DataFlow {
   const std::vector<bool>& control() const { return control_; }
   // The extracting operator that a control operator serves first; kNobody: it is none.
   const std::vector<std::size_t>& serves() const { return serves_; }
+  // By operator: those whose results it uses.
+  const std::vector<std::vector<std::size_t>>& makers() const { return makers_; }
   // Whether an operator's results reach one of `goals`, by way of others.
   std::vector<bool> reaching(const std::vector<bool>& goals) const;
 
@@ -30,7 +32,7 @@ class DataFlow {
  private:
   void find_control(const Region& region);
 
-  std::vector<std::vector<std::size_t>> users_;  // by operator: those that use its results
+  std::vector<std::vector<std::size_t>> users_, makers_;  // users: by operator, those that use its results
   struct Result {
     bool used = false, stays = false;
     std::vector<std::size_t> users;

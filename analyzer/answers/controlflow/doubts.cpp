@@ -47,7 +47,7 @@ CodeFlow::Unseen CodeFlow::unseen_between(std::size_t from, std::size_t goal, bo
     if (n == 1) continue;
     const std::size_t at = instructions[n];
     for (const auto& [next, raised] : followers(at)) {
-      if (!possible(next, raised)) continue;
+      if (!possible(next, raised) || (next == code_.size() && raises_on_[at])) continue;
       if (next == goal) found.push_back({n, 1, at, next, raised});
       if (!between(next)) continue;
       if (node[next] == kNone) {

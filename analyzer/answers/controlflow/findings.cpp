@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "answers/controlflow/compiled_views.hpp"
 #include "answers/controlflow/views.hpp"
@@ -31,20 +32,23 @@ std::string share_text(const RegionAnswer& answer, double ns) {
 std::string loop_text(const RegionAnswer& answer, const ConstructAnswer& loop) {
   const double python = loop.sums.own.python / static_cast<double>(answer.used);
   if (loop.sums.iterations == 0)
-    return fmt::format(
-        "The loop at {} runs no operator of PyTorch: up to {} of Python a call ({}). Take it out of the "
-        "model, or do it "
-        "on tensors.",
-        at(loop), human_time(python), share_text(answer, python));
+    return fmt::format("The loop at {} runs no operator of PyTorch: up to {} of Python a call ({}).",
+                       at(loop), human_time(python), share_text(answer, python));
   const double iterations = answer.per_call(loop.sums.iterations);
   return fmt::format(
-      "The loop at {}: {} iterations a call, each with {} of Python beside {} of operators; {} of the call's "
-      "time is its control flow. {} out of it what does not need the iteration before, so that one operator "
-      "does it for all.",
-      at(loop), (loop.sums.exact ? "" : "about ") + times_text(iterations),
+      "The loop at {}: {} a call, each with {} of Python beside {} of operators; {} of the call's time is "
+      "its "
+      "control flow.",
+      at(loop), (loop.sums.exact ? "" : "about ") + with_noun(times_text(iterations), "iteration"),
       human_time(python / std::max(1.0, iterations)),
       human_time(loop.sums.within.native / static_cast<double>(answer.used) / std::max(1.0, iterations)),
-      share_text(answer, own_cost(answer, loop)),
+      share_text(answer, own_cost(answer, loop)));
+}
+
+std::string loop_advice(const RegionAnswer& answer, const ConstructAnswer& loop) {
+  if (loop.sums.iterations == 0) return " Take it out of the model, or do it on tensors.";
+  return fmt::format(
+      " {} out of it what does not need the iteration before, so that one operator does it for all.",
       answer.compilation.any() ? "Move"
                                : "Compile what it iterates (torch.compile, torch.jit.script), or move");
 }
@@ -56,15 +60,18 @@ bool is_linear(const ConstructAnswer& recursion, double calls) {
 
 std::string recursion_text(const RegionAnswer& answer, const ConstructAnswer& recursion) {
   const double calls = answer.per_call(recursion.sums.calls);
-  return fmt::format(
-      "The recursion of {} at {}: {} calls, {} deep; {} of the call's time is its control flow. {}",
-      escaped(recursion.source.function), at(recursion), times_text(calls), recursion.sums.depth,
-      share_text(answer, own_cost(answer, recursion)),
-      is_linear(recursion, calls)
-          ? "Each call makes one at most: write it as a loop, and compile that (torch.compile, "
-            "torch.jit.script)."
-          : "Go through the tree level by level, with one operator for all nodes of a level, and read its "
-            "structure once (tolist) before.");
+  return fmt::format("The recursion of {} at {}: {}, {} deep; {} of the call's time is its control flow.",
+                     escaped(recursion.source.function), at(recursion), with_noun(times_text(calls), "call"),
+                     recursion.sums.depth, share_text(answer, own_cost(answer, recursion)));
+}
+
+std::string recursion_advice(const RegionAnswer& answer, const ConstructAnswer& recursion) {
+  return is_linear(recursion, answer.per_call(recursion.sums.calls))
+             ? " Each call makes one at most: write it as a loop, and compile that (torch.compile, "
+               "torch.jit.script)."
+             : " Go through the tree level by level, with one operator for all nodes of a level, and read "
+               "its "
+               "structure once (tolist) before.";
 }
 
 std::string skip_text(const ConstructAnswer& branch) {
@@ -105,24 +112,28 @@ struct Tests {
 };
 
 std::string tests_text(const RegionAnswer& answer, const Tests& tests) {
-  if (tests.ns < kMuch * answer.parts.untraced()) return "";
   const ConstructAnswer& first = *tests.all.front();
   const std::string share = share_text(answer, tests.ns);
   if (tests.all.size() > 1)
-    return fmt::format(
-        "The tests at {} read tensors: {} a call, {} of its time. Decide once for all (tolist before the "
-        "loop), or on the tensor (torch.where).",
-        at(first), human_time(tests.ns), share);
+    return fmt::format("The tests at {} read tensors: {} a call, {} of its time.", at(first),
+                       human_time(tests.ns), share);
   if (first.kind == ConstructKind::loop)
-    return fmt::format(
-        "The test of the loop at {} reads a tensor: {} a call, {} of its time. Test every few iterations, if "
-        "more of them do no harm, or compile the loop as a whole (torch.jit.script).",
-        at(first), human_time(tests.ns), share);
+    return fmt::format("The test of the loop at {} reads a tensor: {} a call, {} of its time.", at(first),
+                       human_time(tests.ns), share);
   const double each = tests.ns * static_cast<double>(answer.used) / static_cast<double>(first.sums.visits());
-  return fmt::format(
-      "The test at {} reads a tensor: {} a time, {} of the call's time. Decide once for all (tolist before "
-      "the loop), or on the tensor (torch.where).",
-      at(first), human_time(each), share);
+  return fmt::format("The test at {} reads a tensor: {} a time, {} of the call's time.", at(first),
+                     human_time(each), share);
+}
+
+std::string tests_advice(const Tests& tests) {
+  if (tests.all.size() == 1 && tests.all.front()->kind == ConstructKind::loop)
+    return " Test every few iterations, if more of them do no harm, or compile the loop as a whole "
+           "(torch.jit.script).";
+  const bool early = std::all_of(tests.all.begin(), tests.all.end(), [](const ConstructAnswer* one) {
+    return one->sums.early_tests > 0 && one->sums.late_tests == 0;
+  });
+  return early ? " Decide once for all (tolist before the loop), or on the tensor (torch.where)."
+               : " Decide on the tensor (torch.where).";
 }
 
 class Findings {
@@ -150,6 +161,10 @@ class Findings {
   void add(std::string text) {
     if (!text.empty()) findings_.push_back(std::move(text));
   }
+  // The same advice is given once.
+  void add(const std::string& text, const std::string& advice) {
+    add(text + (advised_.insert(advice).second ? advice : ""));
+  }
 
   void add_test(const ConstructAnswer& construct) {
     if (!construct.sums.data_dependent || construct.sums.test.untraced() <= 0) return;
@@ -164,7 +179,8 @@ class Findings {
   }
 
   void add_tests(Tests& tests) {
-    if (!tests.told) add(tests_text(answer_, tests));
+    if (!tests.told && tests.ns >= kMuch * answer_.parts.untraced())
+      add(tests_text(answer_, tests), tests_advice(tests));
     tests.told = true;
   }
 
@@ -179,8 +195,9 @@ class Findings {
     for (Tests& tests : tests_)
       if (is_theirs && tests.is_in(construct.key)) add_tests(tests);
     if (cost >= much && (!is_theirs || cost - tests_ns >= much))
-      add(construct.kind == ConstructKind::loop ? loop_text(answer_, construct)
-                                                : recursion_text(answer_, construct));
+      construct.kind == ConstructKind::loop
+          ? add(loop_text(answer_, construct), loop_advice(answer_, construct))
+          : add(recursion_text(answer_, construct), recursion_advice(answer_, construct));
     for (Tests& tests : tests_)
       if (construct.sums.data_dependent && tests.is_in(construct.key) && tests.all.front() == &construct)
         add_tests(tests);
@@ -208,6 +225,7 @@ class Findings {
   const RegionAnswer& answer_;
   std::vector<Tests> tests_;
   std::vector<std::string> findings_;
+  std::set<std::string> advised_;
 };
 
 std::string compiled_gain_text(const CompiledAnswer& compilation) {
@@ -228,8 +246,9 @@ std::string gain_text(const RegionAnswer& answer) {
         "known.",
         human_time(*answer.waited_ns));
   if (!answer.gain_is_known()) return compiled_gain_text(answer.compilation);
-  return fmt::format("Compiled away, it would be {:.2f} to {:.2f} times as fast.", answer.speedup_low(),
-                     answer.speedup_high());
+  const std::string low = fmt::format("{:.2f}", answer.speedup_low());
+  const std::string high = fmt::format("{:.2f}", answer.speedup_high());
+  return fmt::format("Compiled away, it would be {} times as fast.", low == high ? low : low + " to " + high);
 }
 
 std::vector<std::string> control_flow_findings(const RegionAnswer& answer) {

@@ -1,9 +1,10 @@
-// Where exceptions go on in a code. Tables of exceptions are not recorded (3.11 and newer have them), so that
-// more instructions are taken to lead to a handler than do.
+// Where exceptions go on in a code. Up to 3.10 instructions tell it, from 3.11 on a table does; where that is
+// not recorded, more instructions are taken to lead to a handler than do.
 #include <algorithm>
 #include <iterator>
 
 #include "answers/controlflow/code_flow.hpp"
+#include "answers/controlflow/exception_table.hpp"
 
 namespace lotus::analyzer::controlflow {
 namespace {
@@ -38,7 +39,8 @@ void CodeFlow::fill(std::size_t from, std::vector<bool>& reached) const {
   }
 }
 
-void CodeFlow::find_handlers(unsigned minor, std::string_view bytecode) {
+void CodeFlow::find_handlers(unsigned minor, const CodeTable& table) {
+  const std::string_view bytecode = table.bytecode;
   const Opcodes& opcodes = kOpcodes[minor - kOldestMinor];
   const std::size_t exit = code_.size();
   const auto opcode = [&](std::size_t i) {
@@ -68,24 +70,39 @@ void CodeFlow::find_handlers(unsigned minor, std::string_view bytecode) {
   const auto add = [&](std::size_t at, std::size_t first, std::size_t end, bool by_lines) {
     Handler handler;
     handler.at = at;
-    handler.first = first;
-    handler.end = end;
     for (std::size_t i = at; i < exit && handler.line == 0; ++i) handler.line = lines_[i];
     handler.is_with = is(at, opcodes.with_except_start) || is(at + 1, opcodes.with_except_start);
     handler.by_lines = by_lines && !handler.is_with;
-    if (by_lines && handler.is_with) handler.first = entered(handler.line, end);
+    if (by_lines && handler.is_with) first = entered(handler.line, end);
+    handler.from.emplace_back(first, end);
     std::vector<bool> after(exit + 1, false);
     fill(at, after);
     for (std::size_t i = 0; i < exit && !handler.goes_on; ++i)
       handler.goes_on = after[i] && (from_start_[i] || (code_[i].flow == Flow::stop &&
                                                         !is(i, opcodes.reraise) && !is(i, opcodes.raise)));
     if (handler_at_[at] == kNone) handler_at_[at] = handlers_.size();
-    handlers_.push_back(handler);
+    handlers_.push_back(std::move(handler));
     fill(at, reached);
   };
+  const auto guarded = minor >= 11 ? exceptions_of(code_, table.exceptions) : std::nullopt;
+  raises_on_.assign(exit + 1, false);
+  for (std::size_t i = 0; i < exit; ++i)
+    raises_on_[i] = is(i, opcodes.reraise) ||
+                    (is(i, opcodes.raise) && guarded &&
+                     std::any_of(guarded->begin(), guarded->end(),
+                                 [&](const Guarded& one) { return one.first <= i && i < one.end; }));
   if (minor < 11) {
     for (std::size_t i = 0; i < exit; ++i)
       if (code_[i].flow == Flow::setup) add(code_[i].target, i, std::max(i + 1, code_[i].target), false);
+  } else if (guarded && !guarded->empty()) {
+    by_table_ = true;
+    std::map<std::pair<bool, std::size_t>, std::vector<std::pair<std::size_t, std::size_t>>> ranges;
+    for (const Guarded& one : *guarded)  // what cleans up stands behind what it may be reached from
+      ranges[{!is(one.handler, opcodes.push_exc_info), one.handler}].emplace_back(one.first, one.end);
+    for (auto& [at, from] : ranges) {
+      add(at.second, 0, 0, false);
+      handlers_.back().from = std::move(from);
+    }
   } else {
     for (std::size_t i = 0; i < exit; ++i)
       if (is(i, opcodes.push_exc_info)) add(i, 0, i, true);
@@ -101,13 +118,14 @@ void CodeFlow::link_handlers() {
   std::size_t edges = 0;
   for (std::size_t h = 0; h < handlers_.size(); ++h) {
     const Handler& handler = handlers_[h];
-    for (std::size_t i = handler.first; i < handler.end && edges < kMostEdges; ++i) {
-      if (handler.by_lines && lines_[i] != 0 && handler.line != 0 && lines_[i] >= handler.line) continue;
-      if (code_[i].flow == Flow::nop) continue;
-      raises_[i].push_back(h);
-      raised_from_[h].push_back(i);
-      ++edges;
-    }
+    for (const auto& [first, end] : handler.from)
+      for (std::size_t i = first; i < end && edges < kMostEdges; ++i) {
+        if (handler.by_lines && lines_[i] != 0 && handler.line != 0 && lines_[i] >= handler.line) continue;
+        if (code_[i].flow == Flow::nop) continue;
+        raises_[i].push_back(h);
+        raised_from_[h].push_back(i);
+        ++edges;
+      }
   }
 }
 

@@ -63,6 +63,8 @@ void Construct::add(const Construct& other) {
   add_levels(calls_by_depth, other.calls_by_depth);
   test.add(other.test);
   tested_in.insert(other.tested_in.begin(), other.tested_in.end());
+  early_tests += other.early_tests;
+  late_tests += other.late_tests;
   taken += other.taken;
   not_taken += other.not_taken;
   unknown += other.unknown;

@@ -44,11 +44,11 @@ class Text {
 
   void about(const RegionAnswer& answer) {
     std::string text = fmt::format(
-        "{} of process {}: mean of {} of {} recorded {}s, with {} operators and {} calls of Python "
+        "{} of process {}: mean of {} of {} recorded {}s, with {} and {} of Python "
         "functions each.",
         answer.is_step ? "Training steps" : escaped(answer.name), answer.process->pid, answer.used,
-        answer.recorded, unit(answer), fmt::format("{:.0f}", answer.operators),
-        fmt::format("{:.0f}", answer.python_calls));
+        answer.recorded, unit(answer), with_noun(fmt::format("{:.0f}", answer.operators), "operator"),
+        with_noun(fmt::format("{:.0f}", answer.python_calls), "call"));
     if (answer.incomplete > 0) text += fmt::format(" Not whole: {}.", answer.incomplete);
     text += " Host side only: of work on a GPU, its launches, and what a test waits for it.";
     if (answer.is_step)

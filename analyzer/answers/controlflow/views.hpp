@@ -17,6 +17,11 @@ std::string control_flow_text(const std::vector<RegionAnswer>& answers, std::siz
 // Keys: lotus-json(5).
 nlohmann::ordered_json control_flow_json(const std::vector<RegionAnswer>& answers);
 
+// "1 call", "1,281 calls": of a noun whose plural ends in s.
+inline std::string with_noun(const std::string& count, const char* noun) {
+  return count + " " + noun + (count == "1" ? "" : "s");
+}
+
 // What a call would gain, compiled, or why that is not known: a sentence.
 std::string gain_text(const RegionAnswer& answer);
 

@@ -40,7 +40,7 @@ std::size_t period_of(const std::vector<Sign>& signs) {
 std::vector<Visit> visits_of(const Region& region, const Activation& activation, const CodeFlow& flow) {
   std::vector<Visit> runs;
   for (std::size_t i = 0; i < activation.events.size(); ++i) {
-    const std::size_t at = instruction_at(flow.code(), activation.events[i].offset);
+    const std::size_t at = flow.doer_at(activation.events[i].offset);
     if (!runs.empty() && (at == kNone || at == runs.back().instruction))
       runs.back().last = i + 1;
     else if (at != kNone)

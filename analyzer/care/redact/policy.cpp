@@ -65,6 +65,7 @@ constexpr Row kRows[] = {
     {"code_table", "bytecode", Redaction::keep},
     {"code_table", "lines", Redaction::keep},
     {"code_table", "names", Redaction::keep},
+    {"code_table", "exceptions", Redaction::keep},
     {"tensor_form", "sizes", Redaction::keep},
     {"no_steps", "reason", Redaction::keep},
 };

@@ -245,7 +245,8 @@ void Catalog::define(std::uint32_t number, const Record& record, std::uint64_t t
       target.code_tables[field<Kind::code_table, "code">(record)] = {
           std::string(field<Kind::code_table, "bytecode">(record)),
           std::string(field<Kind::code_table, "lines">(record)),
-          std::string(field<Kind::code_table, "names">(record))};
+          std::string(field<Kind::code_table, "names">(record)),
+          std::string(field<Kind::code_table, "exceptions">(record))};
       return;
     case Kind::lane_cost:
       target.lane_cost = {

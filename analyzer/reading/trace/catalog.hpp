@@ -137,9 +137,10 @@ struct CallPlace {
 
 // What a code object is made of, as it lies in the process; all empty: not known.
 struct CodeTable {
-  std::string bytecode;  // co_code
-  std::string lines;     // co_lnotab in 3.9, else co_linetable
-  std::string names;     // co_names, joined by newlines
+  std::string bytecode;         // co_code
+  std::string lines;            // co_lnotab in 3.9, else co_linetable
+  std::string names;            // co_names, joined by newlines
+  std::string exceptions = {};  // co_exceptiontable; empty: it has no handlers, or not known
 };
 
 // What recording steps and regions costs, in picoseconds; 0: not known.
