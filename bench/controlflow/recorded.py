@@ -34,7 +34,7 @@ def analyzed(path):
 
 
 def recorded(python, workload, size, batch, seed, rate, t_cf):
-    """(what the program counts of one call, what control-flow says of its calls, the twins' times in turns with them)."""
+    """(what the program counts of one call, what control-flow says of its calls, the twin's times in turns with them)."""
     arguments = ["--size", size, "--batch", str(batch), "--seed", str(seed), *(["--rate", str(rate)] if rate is not None else [])]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     known = json.loads(subprocess.run([python, PROGRAMS / f"{workload}.py", *arguments, "--calls", "1"], check=True,
@@ -48,7 +48,7 @@ def recorded(python, workload, size, batch, seed, rate, t_cf):
         calls = max(CALLS, math.ceil(A_ROUND_S / t_cf))
         command = [python, ROOT / "bench/controlflow/turns.py", workload, str(ROUNDS), str(calls), *arguments]
         ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
-        return known["truth"], waited_for(trace), json.loads(ran.stdout)
+        return known["truth"], waited_for(trace), json.loads(ran.stdout)["trace"]
 
 
 def counts_of(told):
@@ -68,20 +68,17 @@ def counts_wanted(truth):
 def compared(options, row):
     """What is said of a row of results.py, with errors. The twin's time is that in turns with the recorded calls, as machines
     change their speed within minutes, and with it the program's by the O that was measured without Lotus."""
-    truth, told, twins = recorded(options.python, row["workload"], options.size, row["batch"], options.seed, row["rate_percent"],
+    truth, told, trace = recorded(options.python, row["workload"], options.size, row["batch"], options.seed, row["rate_percent"],
                                    row["t_cf_ms"] / 1e3)
     region = told["regions"][0]
     predicted = region["native_s"] + DISPATCH_S * (region["operators"] - region["control_operators"])
-    t_trace, t_plain = (statistics.median(twins[which]["seconds"]) for which in ("trace", "plain"))
-    plain_overhead = 1 - t_plain / t_trace * (1 - row["overhead"])
+    t_trace = statistics.median(trace["seconds"])
     skips = [one["skip"]["break_even_share"] for one in told["constructs"] if one.get("skip")]
     return {"workload": row["workload"], "batch": row["batch"], "rate_percent": row["rate_percent"],
-            "t_trace_ms": 1e3 * t_trace, "t_plain_ms": 1e3 * t_plain, "t_cf_ms": 1e3 * t_trace / (1 - row["overhead"]),
+            "t_trace_ms": 1e3 * t_trace, "t_cf_ms": 1e3 * t_trace / (1 - row["overhead"]),
             "wall_ms": 1e3 * (region["wall_s"] - region["tracing_s"]), "tracing_ms": 1e3 * region["tracing_s"],
             "predicted_ms": 1e3 * predicted, "prediction_error": predicted / t_trace - 1,
-            "plain_prediction_error": predicted / t_plain - 1, "plain_overhead": plain_overhead,
             "estimated_overhead": region["overhead"], "overhead_error": region["overhead"] - row["overhead"],
-            "plain_overhead_error": region["overhead"] - plain_overhead,
             "counts_equal": counts_of(told) == counts_wanted(truth),
             "break_even_percent": 100 * skips[0] if skips else None}
 
@@ -94,8 +91,8 @@ def text(found, rows, sweeps):
     """A line for each, and how far off they are."""
     measured = {(row["workload"], row["batch"], row["rate_percent"]): row for row in rows}
     crossing = {(sweep["workload"], sweep["batch"]): sweep for sweep in sweeps if sweep["clock"] == "seconds"}
-    lines = [f"{'':33}{'T_cf ms:':>18}{'T_trace ms:':>27}{'O:':>25}", f"{'workload':11}{'batch':>5} {'':16}{'measured':>9}{'told':>9}"
-             f"{'measured':>11}{'plain':>8}{'told':>8}{'measured':>10}{'plain':>8}{'told':>8}  counts  pays up to"]
+    lines = [f"{'':33}{'T_cf ms:':>18}{'T_trace ms:':>20}{'O:':>18}", f"{'workload':11}{'batch':>5} {'':16}{'measured':>9}{'told':>9}"
+             f"{'measured':>11}{'told':>9}{'measured':>10}{'told':>8}  counts  pays up to"]
     for one in found:
         row = measured[one["workload"], one["batch"], one["rate_percent"]]
         variant = "" if one["rate_percent"] is None else f"{row['executed_percent']:.0f} % executed"
@@ -103,13 +100,11 @@ def text(found, rows, sweeps):
         if one["break_even_percent"] is not None:
             pays = f"{one['break_even_percent']:.0f} % (measured {crossing[one['workload'], one['batch']]['break_even_percent']:.0f} %)"
         lines.append(f"{published.WORKLOADS[one['workload']][0]:11}{one['batch']:>5} {variant:16}{one['t_cf_ms']:>9.3f}{one['wall_ms']:>9.3f}"
-                     f"{one['t_trace_ms']:>11.3f}{one['t_plain_ms']:>8.3f}{one['predicted_ms']:>8.3f}"
-                     f"{100 * row['overhead']:>9.1f}%{100 * one['plain_overhead']:>7.1f}%{100 * one['estimated_overhead']:>7.1f}%"
+                     f"{one['t_trace_ms']:>11.3f}{one['predicted_ms']:>9.3f}{100 * row['overhead']:>9.1f}%{100 * one['estimated_overhead']:>7.1f}%"
                      f"  {'equal' if one['counts_equal'] else 'DIFFER':7} {pays}")
-    for kind, twin in (("", "the twin's time"), ("plain_", "that of the twin whose executor optimises nothing (plain)")):
-        errors, off = ([abs(one[kind + what]) for one in found] for what in ("prediction_error", "overhead_error"))
-        lines.append(f"operators and their calls predict {twin} within {100 * statistics.median(errors):.1f} % (median), "
-                     f"{100 * max(errors):.1f} % (most); O is off by {statistics.median(off):.3f} (median), {max(off):.3f} (most)")
+    errors, off = ([abs(one[what]) for one in found] for what in ("prediction_error", "overhead_error"))
+    lines.append(f"operators and their calls predict the twin's time within {100 * statistics.median(errors):.1f} % (median), "
+                 f"{100 * max(errors):.1f} % (most); O is off by {statistics.median(off):.3f} (median), {max(off):.3f} (most)")
     errors = [abs(one["wall_ms"] / one["t_cf_ms"] - 1) for one in found]
     costs = [one["tracing_ms"] / one["wall_ms"] for one in found]
     lines.append(f"a call's time without recording is told within {100 * statistics.median(errors):.1f} % (median), {100 * max(errors):.1f} % "

@@ -3,9 +3,8 @@
 
     turns.py WORKLOAD ROUNDS CALLS [options of the workload]
 
-The workload is called CALLS times a round, for Lotus to record; the twin, which Lotus leaves alone, is timed as in timing.py,
-and so is the same twin whose executor optimises nothing: it calls the operators that the workload calls, where the other one
-leaves out what was computed before. Prints JSON: `trace` and `plain`, their times.
+The workload is called CALLS times a round, for Lotus to record; the twin, which Lotus leaves alone, is timed as in timing.py.
+Prints JSON: `trace`, the twin's times.
 """
 import importlib
 import json
@@ -23,16 +22,12 @@ def main(workload, rounds, calls, *arguments):
     module = importlib.import_module(workload)
     torch.set_num_threads(1)
     model, inputs = program.made(module.make, module.SIZES, program.options_of(module, arguments))
-    optimised = timing.Case(twin.twin(model, inputs), inputs)
-    with torch.jit.optimized_execution(False):
-        plain = timing.Case(twin.twin(model, inputs), inputs)
+    case = timing.Case(twin.twin(model, inputs), inputs)
     for _ in range(int(rounds)):
         for _ in range(int(calls)):
             model(*inputs)
-        optimised.time()
-        with torch.jit.optimized_execution(False):
-            plain.time()
-    print(json.dumps({"torch": torch.__version__, "trace": optimised.told(), "plain": plain.told()}))
+        case.time()
+    print(json.dumps({"torch": torch.__version__, "trace": case.told()}))
 
 
 if __name__ == "__main__":
