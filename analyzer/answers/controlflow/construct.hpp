@@ -25,9 +25,9 @@ struct ConstructKey {
   }
 };
 
-// Sums over all regions that were added.
 using Work = std::pair<std::uint64_t, std::uint64_t>;  // hook and place of an operator
 
+// Sums over all regions that were added.
 struct Construct {
   // Loops and recursions: all time while one of them was open, once; and that of it in which no other loop or
   // recursion inside of it was open: with what is in none, these are the region's parts.

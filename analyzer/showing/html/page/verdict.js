@@ -132,8 +132,11 @@ function controlFlowLine(said) {
 // A region was recorded, and no loader: the page is about control flow.
 const onlyRegion = report.control_flow && report.batches.count === 0 && report.loaders.length === 0;
 
+// Of which report.control_flow tells.
+const [firstRegion] = controlFlow.flatMap(told => told.regions);
+
 function regionNumbers() {
-  const [region] = controlFlow.flatMap(told => told.regions);
+  const region = firstRegion;
   const whole = untraced(region);
   return el(
       'div.numbers',
@@ -172,7 +175,7 @@ function drawVerdict() {
   const [claim, support] = onlyRegion ? [flowClaim, verdict.message] : sentenceParts(verdict);
   const [state, tone] = onlyRegion ? ['Control flow', 'var(--c0)'] : judged ? BOUNDS[verdict.bound] : ['Not enough to judge', 'var(--c9)'];
   const flowLine = controlFlowLine(onlyRegion ? flowSupport.join(' ') : report.control_flow);
-  const amount = onlyRegion ? `${countText(controlFlow[0].regions[0].calls)} calls` :
+  const amount = onlyRegion ? `${countText(firstRegion.calls)} calls` :
                               `${countText(report.batches.count)} batches · ${countText(report.batches.samples)} samples`;
   const damage = trace.truncated ?
       el('p.missing', 'The trace was cut off or is still being written: this is what it says up to there.') :
