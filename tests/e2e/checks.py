@@ -34,6 +34,11 @@ def agree(condition, *told):
         raise Disturbed(*told)
 
 
+def near(told, truth, share=0.1, slack=0.02):
+    """Asserts that two measurements in seconds agree, within a share or some seconds."""
+    agree(abs(told - truth) <= max(share * truth, slack), told, truth)
+
+
 def same(pair):
     """The program's output, exit code and results do not depend on the tracer, which leaves nothing behind."""
     assert pair.traced.visible == pair.bare.visible

@@ -1,4 +1,5 @@
 """Fixtures: photographs, tracers, and programs that run with and without the tracer."""
+import json
 import shutil
 import signal
 import subprocess
@@ -33,8 +34,8 @@ def pytest_pyfunc_call(pyfuncitem):
                 raise
             with open(harness.DISTURBED, "a") as told:
                 print(f"{pyfuncitem.nodeid}, run {run}: {disturbed}", file=told)
-        if "pair" in given:
-            given["pair"].measure()
+        for used in (given[name] for name in ("pair", "measured") if name in given):
+            used.measure()
         if "tmp_path" in given:
             shutil.rmtree(given["tmp_path"])
             given["tmp_path"].mkdir()
@@ -88,45 +89,58 @@ def tracer(tmp_path, tracers):
     return tracers[-1]
 
 
-class Pair:
-    """A program run without (`bare`) and with the tracer (`traced`), with the trace and the truth file."""
+class _Measured:
+    """Something that is measured under the tracer, and can be measured again."""
 
-    def __init__(self, place, tracers, command, **environment):
-        """`place`: a function that makes an empty directory."""
-        self._run = place, tracers, command, environment
+    def __init__(self, place, tracers, command, environment):
+        """`place`: a function that makes an empty directory. `command`: also a function of that directory."""
+        self._of = place, tracers, command, environment
         self.measure()
 
     def measure(self):
-        """Runs both, and replaces all earlier results."""
-        place, tracers, command, environment = self._run
+        """Replaces all earlier results."""
+        place, tracers, command, environment = self._of
         directory = place()
         self.tracer = harness.Tracer(directory)
         tracers.append(self.tracer)
+        self._measure(directory, command(directory) if callable(command) else command, environment)
+
+
+class Pair(_Measured):
+    """A program run without (`bare`) and with the tracer (`traced`), with the trace and the truth file."""
+
+    def _measure(self, directory, command, environment):
         self.bare = harness.run([*command, "--truth", directory / "bare"], **environment)
         self.traced, self.trace = self.tracer.trace([*command, "--truth", directory / "truth"], **environment)
         self.truth = truth_reader.read(directory / "truth")
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory, tracers):
-    """pairs(name, command): a Pair, made once per module for each name."""
+class Run(_Measured):
+    """A program run with the tracer, its trace, and the truth, which it prints as JSON."""
+
+    def _measure(self, directory, command, environment):
+        outcome, self.trace = self.tracer.trace(command, **environment)
+        assert outcome.code == 0, outcome.stderr.decode()
+        self.truth = json.loads(outcome.stdout)
+
+
+def _made_once(kind, tmp_path_factory, tracers):
     made = {}
 
     def make(name, command, **environment):
         if name not in made:
-            made[name] = Pair(lambda: tmp_path_factory.mktemp("pair"), tracers, command, **environment)
+            made[name] = kind(lambda: tmp_path_factory.mktemp("measured"), tracers, command, environment)
         return made[name]
 
     return make
 
 
-@pytest.fixture
-def pair(pairs):
-    """Like `pairs`; pair.measure() runs the pairs again that this test has used."""
+def _measurable(make):
+    """`make`, whose measure() measures again what this test has used."""
     used = {}
 
     def get(name, command, **environment):
-        used[name] = pairs(name, command, **environment)
+        used[name] = make(name, command, **environment)
         return used[name]
 
     def measure():
@@ -135,3 +149,27 @@ def pair(pairs):
 
     get.measure = measure
     return get
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory, tracers):
+    """pairs(name, command): a Pair, made once per module for each name."""
+    return _made_once(Pair, tmp_path_factory, tracers)
+
+
+@pytest.fixture
+def pair(pairs):
+    """Like `pairs`; runs them again where times do not agree."""
+    return _measurable(pairs)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory, tracers):
+    """runs(name, command): a Run, made once per module for each name."""
+    return _made_once(Run, tmp_path_factory, tracers)
+
+
+@pytest.fixture
+def measured(runs):
+    """Like `runs`; runs them again where times do not agree."""
+    return _measurable(runs)

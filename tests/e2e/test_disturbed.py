@@ -59,3 +59,17 @@ def test_programs_run_anew(listed, pair, photos):
     checks.whole(listed)
     checks.agree(runs["programs"] > 1, "the first run")
     assert traces[0] != traces[1]
+
+
+@pytest.fixture
+def locks(measured):
+    return measured("locks", harness.program("locks"))
+
+
+def test_program_with_its_own_truth_runs_anew(locks, measured):
+    assert measured("locks", harness.program("locks")) is locks
+    runs["measured"] += 1
+    traces.append(locks.trace.path)
+    assert locks.truth["event"] >= 0.2
+    checks.agree(runs["measured"] > 1, "the first run")
+    assert traces[-2] != traces[-1]

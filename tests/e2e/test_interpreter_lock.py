@@ -4,31 +4,33 @@ import os
 
 import pytest
 
+import checks
 import harness
 
 
-@pytest.fixture(scope="module", params=["python", "hashing"])
-def threaded(request, tmp_path_factory, tracers):
-    tracers.append(harness.Tracer(tmp_path_factory.mktemp(request.param)))
-    outcome, trace = tracers[-1].trace([*harness.program("interpreter_lock"), request.param])
-    assert outcome.code == 0, outcome.stderr.decode()
-    return request.param, json.loads(outcome.stdout), trace
+@pytest.fixture(params=["python", "hashing"])
+def kind(request):
+    return request.param
 
 
-def test_time_waited(threaded):
+@pytest.fixture
+def threaded(kind, measured):
+    return measured(kind, harness.program("interpreter_lock", kind))
+
+
+def test_time_waited(kind, threaded):
     """A thread that waits for the lock and then for a core is told as waiting for the lock."""
-    kind, truth, trace = threaded
-    told = trace.report["interpreter_lock"]
+    waited, delayed = threaded.truth["waited"], threaded.truth["delayed"]
+    told = threaded.trace.report["interpreter_lock"]
     if kind == "python":
-        assert truth["waited"] * 0.8 < told["waited_s"] < (truth["waited"] + truth["delayed"]) * 1.2
-        assert 0.5 < told["waiting_threads"] < 4
+        checks.agree(waited * 0.8 < told["waited_s"] < (waited + delayed) * 1.2, told, threaded.truth)
+        checks.agree(0.5 < told["waiting_threads"] < 4, told)
     else:
-        assert told["waiting_threads"] < 0.5
+        checks.agree(told["waiting_threads"] < 0.5, told)
 
 
-def test_the_cause(threaded):
-    kind, _, trace = threaded
-    verdict = trace.report["verdict"]
+def test_the_cause(kind, threaded):
+    verdict = threaded.trace.report["verdict"]
     if kind == "python":
         assert verdict["cause"] == "gil", verdict
         assert "interpreter's lock" in verdict["message"]
@@ -36,12 +38,11 @@ def test_the_cause(threaded):
         assert "gil" not in [cause["cause"] for cause in verdict["causes"]]
 
 
-def test_the_fetch_computes_in_its_threads(threaded):
+def test_the_fetch_computes_in_its_threads(kind, threaded):
     """More workers than cores are not predicted to gain as if the threads took no core."""
-    kind, _, trace = threaded
     if kind != "python":
         return
     cores = len(os.sched_getaffinity(0))
-    asked = harness.run([harness.ANALYZE, "whatif", "--json", "--workers", str(4 * cores), trace.path])
+    asked = harness.run([harness.ANALYZE, "whatif", "--json", "--workers", str(4 * cores), threaded.trace.path])
     answer = json.loads(asked.stdout)
     assert answer["recorded"]["epoch_s"] < 1.3 * cores * answer["asked"]["epoch_s"], answer

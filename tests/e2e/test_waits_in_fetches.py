@@ -1,10 +1,10 @@
 """Where fetches wait: each call of 10 ms or more, its time and the function that it is made in."""
 import collections
-import json
 import subprocess
 
 import pytest
 
+import checks
 import harness
 
 LEAST = 0.010
@@ -13,13 +13,9 @@ CALLS = {"nap": {"clock_nanosleep", "select"}, "locked": {"sem_wait", "sem_clock
          "asked": {"recv"}, "child": {"waitpid", "wait4"}, "__getitem__": {"clock_nanosleep", "select"}}
 
 
-@pytest.fixture(scope="module")
-def traced(tmp_path_factory, tracers):
-    tracers.append(harness.Tracer(tmp_path_factory.mktemp("waits")))
-    log = tracers[-1].directory / "log"
-    outcome, trace = tracers[-1].trace([*harness.program("waits"), log])
-    assert outcome.code == 0, outcome.stderr.decode()
-    return json.loads(outcome.stdout), trace
+@pytest.fixture
+def traced(measured):
+    return measured("waits", lambda directory: harness.program("waits", directory / "log"))
 
 
 def waits_of(trace, function):
@@ -33,17 +29,15 @@ def waits_of(trace, function):
 @pytest.mark.parametrize("function", CALLS)
 def test_each_long_wait_is_told(traced, function):
     """As many as the program measured, give or take those that are just as long as the limit."""
-    spent, trace = traced
-    waits = waits_of(trace, function)
+    spent, waits = traced.truth[function], waits_of(traced.trace, function)
     told = sum(wait["count"] for wait in waits)
-    assert sum(s > LEAST * 1.2 for s in spent[function]) <= told <= sum(s >= LEAST for s in spent[function])
+    checks.agree(sum(s > LEAST * 1.2 for s in spent) <= told <= sum(s >= LEAST for s in spent), told, spent)
     total = sum(wait["total_ms"] for wait in waits) / 1000
-    assert 0.8 * LEAST * told < total <= 1.01 * sum(spent[function])
+    checks.agree(0.8 * LEAST * told < total <= 1.01 * sum(spent), total, spent)
 
 
 def test_place(traced):
-    _, trace = traced
-    nap, = waits_of(trace, "nap")
+    nap, = waits_of(traced.trace, "nap")
     assert nap["file"].endswith("waits.py")
     with open(nap["file"], encoding="utf-8") as source:
         assert "def nap" in source.read().splitlines()[nap["line"] - 1]
@@ -51,8 +45,8 @@ def test_place(traced):
 
 def test_records_lie_in_fetches(traced):
     """The program's threads wait, too, and workers for work: none of these is recorded."""
-    spent, trace = traced
-    times = [s for seconds in spent.values() for s in seconds]
+    trace = traced.trace
+    times = [s for seconds in traced.truth.values() for s in seconds]
     assert sum(wait["count"] for wait in trace.report["waits_in_fetches"]) == len(trace.named("off_cpu"))
     assert len(trace.named("off_cpu")) <= 3 * sum(s >= LEAST for s in times)
     assert not [wait for wait in trace.report["waits_in_fetches"]
@@ -60,7 +54,7 @@ def test_records_lie_in_fetches(traced):
 
 
 def test_flame(traced):
-    _, trace = traced
+    trace = traced.trace
     lines = subprocess.run([harness.ANALYZE, "flame", "--waiting", trace.path], check=True,
                            capture_output=True, text=True).stdout.splitlines()
     drawn = collections.Counter()

@@ -35,7 +35,7 @@ class Lazy:
 
     def __iter__(self):
         for index in range(len(self)):
-            rest(0.02, "first" if index < SIZE else "later")
+            rest(0.05, "first" if index < SIZE else "later")
             yield index
 
 
@@ -44,7 +44,7 @@ class Eager:
         return BATCHES
 
     def __iter__(self):
-        rest(0.1, "first")
+        rest(0.3, "first")
         return iter([[SIZE * batch, SIZE * batch + 1] for batch in range(BATCHES)])
 
 
