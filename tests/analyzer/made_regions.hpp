@@ -1,6 +1,8 @@
 // Regions written by hand: records of a trace, and what control-flow says of them.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <set>
 #include <string>
 #include <vector>
@@ -129,6 +131,21 @@ struct Told {
     for (const controlflow::ConstructAnswer& construct : answers.at(0).constructs)
       if (construct.kind == kind && construct.source.line == line) return &construct.sums;
     return nullptr;
+  }
+  // Of the first region; that there is none fails the test.
+  const controlflow::Construct& loop(std::uint64_t line) const { return at(ConstructKind::loop, line); }
+  const controlflow::Construct& branch(std::uint64_t line) const { return at(ConstructKind::branch, line); }
+  const controlflow::Construct& recursion(std::uint64_t line) const {
+    return at(ConstructKind::recursion, line);
+  }
+
+ private:
+  using ConstructKind = controlflow::ConstructKind;
+
+  const controlflow::Construct& at(ConstructKind kind, std::uint64_t line) const {
+    const controlflow::Construct* found = find(kind, line);
+    REQUIRE_MESSAGE(found != nullptr, "nothing of this kind stands at line ", line);
+    return *found;
   }
 };
 
