@@ -129,25 +129,29 @@ TEST_CASE("control-flow: calls that were only timed tell what recording the othe
 }
 
 TEST_CASE("control-flow: of many calls that were only timed more is believed") {
-  RegionTrace made;
-  for (std::uint64_t i = 0; i < 36; ++i) {
-    const double from = 10 + 10 * static_cast<double>(i);
-    const bool only_timed = i >= 4 && i % 4 == 0;
-    made.begin(from, i);
-    if (!only_timed) {
-      made.call(from, kHelper);
-      made.op(from + 1, 0.5, kAdd, made.place(kHelper, 0));
-      made.op(from + 2, 0.5, kAdd, made.place(kHelper, 0));
-      made.returns(from + 3);
+  // The recorder's prices may be far too low, or far too high where the machine was busy as they were made.
+  for (const double said : {0.4, 12.0}) {
+    INFO(said);
+    RegionTrace made;
+    for (std::uint64_t i = 0; i < 36; ++i) {
+      const double from = 10 + 10 * static_cast<double>(i);
+      const bool only_timed = i >= 4 && i % 4 == 0;
+      made.begin(from, i);
+      if (!only_timed) {
+        made.call(from, kHelper);
+        made.op(from + 1, 0.5, kAdd, made.place(kHelper, 0));
+        made.op(from + 2, 0.5, kAdd, made.place(kHelper, 0));
+        made.returns(from + 3);
+      }
+      made.end(from + (only_timed ? 1.8 : 3), i, only_timed ? 4 : 0, only_timed ? 0 : said);
     }
-    made.end(from + (only_timed ? 1.8 : 3), i, only_timed ? 4 : 0, only_timed ? 0 : 0.4);
+    const Told told(made);
+    REQUIRE(told.answers.size() == 1);
+    CHECK(told.answers[0].timed == 8);
+    CHECK(told.answers[0].parts.all() == Approx(3 * kMs));
+    CHECK(told.answers[0].parts.tracing == Approx(1.2 * kMs));
+    CHECK(told.answers[0].parts.native == Approx(1 * kMs));
   }
-  const Told told(made);
-  REQUIRE(told.answers.size() == 1);
-  CHECK(told.answers[0].timed == 8);
-  CHECK(told.answers[0].parts.all() == Approx(3 * kMs));
-  CHECK(told.answers[0].parts.tracing == Approx(1.2 * kMs));  // three times what was said
-  CHECK(told.answers[0].parts.native == Approx(1 * kMs));
 }
 
 TEST_CASE(

@@ -17,7 +17,7 @@ constexpr double kWaiting = 0.1;      // of its time: a call that waited
 
 // How far the recorder's prices are off depends on the machine and on what else it runs; of few calls, which
 // may differ by more than that, less is believed.
-constexpr double kLeastFactor = 0.5, kMostFactor = 2, kMostOfMany = 5;
+constexpr double kLeastFactor = 0.5, kMostFactor = 2, kLeastOfMany = 0.05, kMostOfMany = 5;
 constexpr std::size_t kTimed = 3, kMany = 8;
 
 // Of calls that did the same: the number of operators, and which ones at which lines.
@@ -127,8 +127,9 @@ double recording_factor(const Group& whole, const Group& timed) {
   const auto took = [&](const Region& call) {
     return by_cpu ? static_cast<double>(*call.cpu_ns) : wall_ns(call);
   };
-  const double most = timed.size() >= kMany && whole.size() >= kMany ? kMostOfMany : kMostFactor;
-  return std::clamp((middle_mean(whole, took) - middle_mean(timed, took)) / said, kLeastFactor, most);
+  const bool many = timed.size() >= kMany && whole.size() >= kMany;
+  return std::clamp((middle_mean(whole, took) - middle_mean(timed, took)) / said,
+                    many ? kLeastOfMany : kLeastFactor, many ? kMostOfMany : kMostFactor);
 }
 
 }  // namespace lotus::analyzer::controlflow
