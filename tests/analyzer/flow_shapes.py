@@ -34,6 +34,23 @@ def begins_again_on_one_line(xs):
         g(x)
 
 
+def continues(x):
+    while x.more:  # while
+        if x.small:  # if
+            continue
+        g(x)
+    while x.next() and not x.last:  # while
+        if x.large:  # if
+            h(x)
+            continue
+        while True:  # while
+            if x.first:  # if
+                continue
+            if x.done:  # if
+                break
+            k(x)
+
+
 def ends_with_two_sides(xs):
     while True:  # while
         if xs.large:  # if
@@ -59,6 +76,30 @@ def tries(xs):
             h(x)
         finally:
             k(x)
+
+
+def goes_on_after_an_exception(x):
+    while x.more:  # while
+        try:
+            g(x)
+        except ValueError:
+            h(x)
+
+
+def continues_after_an_exception(x):
+    while x.more:  # while
+        try:
+            g(x)
+        except ValueError:
+            continue
+        while x.large:  # while
+            try:
+                h(x)
+            except KeyError as error:
+                if error.small:  # if
+                    continue
+                k(x)
+        h(x)
 
 
 def withs(xs):

@@ -1,8 +1,8 @@
 """Prints what Python's own dis says of the codes of files, or else of some modules of its library: a line for each, as
 
-    minor first-line bytecode-in-hex lines-in-hex offset:line:target…
+    minor first-line bytecode-in-hex lines-in-hex exceptions-in-hex offset:line:target…
 
-without EXTENDED_ARGs; line 0: none; target -1: it does not jump.
+without EXTENDED_ARGs; line 0: none; target -1: it does not jump; - for an empty table.
 
     python3.15 print_codes.py flow_shapes.py > flow_shapes.3.15.txt"""
 import dis
@@ -35,7 +35,8 @@ def told(code):
     table = code.co_lnotab if sys.version_info < (3, 10) else code.co_linetable
     found = [f"{one.offset}:{lines[one.offset]}:{one.argval if one.opcode in jumps else -1}"
              for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
-    return " ".join([str(sys.version_info[1]), str(code.co_firstlineno), code.co_code.hex(), table.hex() or "-", *found])
+    return " ".join([str(sys.version_info[1]), str(code.co_firstlineno), code.co_code.hex(), table.hex() or "-",
+                     getattr(code, "co_exceptiontable", b"").hex() or "-", *found])
 
 
 for path in sys.argv[1:] or [importlib.import_module(name).__file__ for name in MODULES]:

@@ -58,8 +58,8 @@ inline std::string difference(const std::string& text) {
   std::istringstream words(text);
   unsigned minor = 0;
   std::uint64_t first = 0;
-  std::string bytecode, table, word;
-  words >> minor >> first >> bytecode >> table;
+  std::string bytecode, table, exceptions, word;
+  words >> minor >> first >> bytecode >> table >> exceptions;
   const auto code = controlflow::decoded(minor, from_hex(bytecode));
   if (!code) return "not decoded";
   const auto lines = controlflow::lines_of(minor, *code, table == "-" ? "" : from_hex(table), first);

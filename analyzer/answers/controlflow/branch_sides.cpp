@@ -40,8 +40,9 @@ void BranchSides::close(std::size_t from, std::size_t to) {
   std::erase_if(open_, [&](const Side& side) {
     if (to == side.join) return true;
     const std::size_t loop = code_->loop_at(side.test);
-    return loop != kNone && to < code_->code().size() && to == code_->loops()[loop].header &&
-           (from >= code_->code().size() || code_->is_back(from, to));
+    if (loop == kNone || to >= code_->code().size()) return false;
+    return to == code_->loops()[loop].body ||
+           (to == code_->loops()[loop].header && (from >= code_->code().size() || code_->is_back(from, to)));
   });
 }
 

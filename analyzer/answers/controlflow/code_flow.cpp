@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace lotus::analyzer::controlflow {
 namespace {
@@ -25,6 +27,7 @@ std::optional<CodeFlow> CodeFlow::of(unsigned minor, const CodeTable& table, std
   flow.link_handlers();
   flow.find_operations(minor, table);
   flow.find_loops();
+  flow.join_copies();
   flow.nest_loops();
   flow.find_tests();
   flow.find_joins();
@@ -118,6 +121,46 @@ void CodeFlow::find_line(Loop& loop, const std::vector<std::size_t>& ends) {
     loop.line = least(loop.line, lines_[loop.header - 1]);
 }
 
+// From 3.10 on `while` has copies of its test before its body and behind it, and begins at its body.
+// `continue` goes to one of the copies, which makes two loops of it in the bytecode.
+void CodeFlow::join_copies() {
+  // A test's instructions, if all that it leads to but the loop's end is the body; else nothing.
+  const auto test_before = [&](const Loop& test, std::size_t body) {
+    std::set<std::size_t> known{test.header};
+    std::vector<std::size_t> open{test.header};
+    bool found = false;
+    while (!open.empty()) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      for (const std::size_t to : next_[at]) {
+        found = found || to == body;
+        const bool is_of_test = to < code_.size() && test.line <= lines_[to] && lines_[to] < lines_[body];
+        if (is_of_test && known.insert(to).second) open.push_back(to);
+      }
+    }
+    return found ? known : std::set<std::size_t>{};
+  };
+  const auto join = [&](const Loop& test, Loop& body) {
+    if (test.is_for || body.is_for || test.line == 0 || test.line != body.line) return false;
+    const std::size_t begins = body.body == kNone ? body.header : body.body;
+    const std::set<std::size_t> copy = test_before(test, begins);
+    if (copy.empty() || lines_[test.header] >= lines_[begins]) return false;
+    for (std::size_t i = 0; i < code_.size(); ++i) body.inside[i] = body.inside[i] || test.inside[i];
+    for (const std::size_t i : copy) body.inside[i] = true;
+    if (body.body == kNone) body.body = std::exchange(body.header, test.header);
+    return true;
+  };
+  for (std::size_t t = 0; t < loops_.size();) {
+    const bool is_copy = std::any_of(loops_.begin(), loops_.end(), [&](Loop& body) {
+      return &body != &loops_[t] && join(loops_[t], body);
+    });
+    if (is_copy)
+      loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(t));
+    else
+      ++t;
+  }
+}
+
 void CodeFlow::nest_loops() {
   const auto size = [](const Loop& loop) { return std::count(loop.inside.begin(), loop.inside.end(), true); };
   std::stable_sort(loops_.begin(), loops_.end(),
@@ -149,7 +192,7 @@ void CodeFlow::find_tests() {
     }
     std::size_t at = loop.header;
     while (at < code_.size() && lines_[at] == loop.line && !loop_tests_.contains(at)) ++at;
-    loop.tests_first = at < code_.size() && loop_tests_.contains(at);
+    loop.tests_first = loop.body == kNone && at < code_.size() && loop_tests_.contains(at);
   }
 }
 
@@ -201,7 +244,10 @@ LoopStep CodeFlow::loop_step(std::size_t number, std::size_t from, std::size_t t
   const bool was_inside = from != kEntry && loop.inside[from];
   const bool is_inside = to < code_.size() && loop.inside[to];
   LoopStep step;
-  if (!was_inside && is_inside) {
+  if (loop.body != kNone) {
+    step.entries = !was_inside && is_inside ? 1 : 0;
+    step.iterations = to == loop.body ? 1 : 0;
+  } else if (!was_inside && is_inside) {
     step.entries = 1;
     step.iterations = loop.tests_first ? 0 : 1;
   } else if (was_inside) {

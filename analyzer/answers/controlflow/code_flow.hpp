@@ -20,7 +20,8 @@ namespace lotus::analyzer::controlflow {
 inline constexpr std::size_t kNone = Instruction::kNone;
 
 struct Loop {
-  std::size_t header = 0;          // the instruction that each iteration passes first
+  std::size_t header = 0;          // the instruction that each iteration passes first, or
+  std::size_t body = kNone;        // this one, where `continue` goes back to a copy of the test
   std::vector<bool> inside;        // by instruction
   std::size_t parent = kNone;      // the innermost loop around it
   std::uint32_t line = 0;          // of its statement; 0: not known
@@ -128,6 +129,7 @@ class CodeFlow {
   Unseen unseen_between(std::size_t from, std::size_t goal, bool with_exits) const;
   void find_doubts(std::size_t from, std::size_t goal, bool with_exits, Way& way) const;
   void find_loops();
+  void join_copies();
   void find_tests();
   void find_line(Loop& loop, const std::vector<std::size_t>& ends);
   void nest_loops();

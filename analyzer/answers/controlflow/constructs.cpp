@@ -242,7 +242,8 @@ class Walk {
     for (const std::size_t at : way.steps) {
       for (std::size_t l = 0; l < flow.loops().size(); ++l) {
         const Loop& loop = flow.loops()[l];
-        const bool passed = loop.header == at && !(from < flow.code().size() && loop.inside[from]) &&
+        const bool passed = (loop.body == kNone ? loop.header : loop.body) == at &&
+                            !(from < flow.code().size() && loop.inside[from]) &&
                             !(to < flow.code().size() && loop.inside[to]);
         if (!passed) continue;
         unseen = true;
