@@ -73,8 +73,32 @@ class Model(torch.nn.Module):
                 x = x - 1
         return x
 
+    def repeating(self, x):
+        n = 0
+        entered("repeating")
+        while n < 7:  # loop repeating
+            again("repeating")
+            n += 1
+            x = x + 1
+            if n % 2:
+                continue
+            entered("inner")
+            m = 0
+            while m < 6:  # loop inner
+                again("inner")
+                m += 1
+                try:
+                    if m % 3 == 0:
+                        raise ValueError
+                    x = torch.tanh(x)
+                except ValueError:
+                    continue
+                x = torch.relu(x)
+            x = x * 2
+        return x
+
     def forward(self, x):
-        return self.search(x), self.odd(x), self.guarded(x), self.raising(x)
+        return self.search(x), self.odd(x), self.guarded(x), self.raising(x), self.repeating(x)
 
 
 if __name__ == "__main__":
