@@ -159,6 +159,21 @@ void CodeFlow::join_copies() {
     else
       ++t;
   }
+  for (Loop& loop : loops_) add_first_test(loop);
+}
+
+// A test that is false at once is in the loop, too: it was entered, and there was no iteration.
+void CodeFlow::add_first_test(Loop& loop) {
+  const std::size_t begins = loop.body == kNone ? loop.header : loop.body;
+  const auto is_of_test = [&](std::size_t i) {
+    return !loop.inside[i] && loop.line <= lines_[i] && lines_[i] < lines_[begins];
+  };
+  std::size_t first = begins;
+  bool tests = false;
+  while (first > 0 && is_of_test(first - 1)) tests = is_test(code_[--first].flow) || tests;
+  if (loop.is_for || loop.line == 0 || !tests) return;
+  for (std::size_t i = first; i < begins; ++i) loop.inside[i] = true;
+  if (loop.body == kNone) loop.body = std::exchange(loop.header, first);
 }
 
 void CodeFlow::nest_loops() {

@@ -21,7 +21,7 @@ inline constexpr std::size_t kNone = Instruction::kNone;
 
 struct Loop {
   std::size_t header = 0;          // the instruction that each iteration passes first, or
-  std::size_t body = kNone;        // this one, where `continue` goes back to a copy of the test
+  std::size_t body = kNone;        // this one, where a copy of the test stands before it
   std::vector<bool> inside;        // by instruction
   std::size_t parent = kNone;      // the innermost loop around it
   std::uint32_t line = 0;          // of its statement; 0: not known
@@ -130,6 +130,7 @@ class CodeFlow {
   void find_doubts(std::size_t from, std::size_t goal, bool with_exits, Way& way) const;
   void find_loops();
   void join_copies();
+  void add_first_test(Loop& loop);
   void find_tests();
   void find_line(Loop& loop, const std::vector<std::size_t>& ends);
   void nest_loops();

@@ -77,7 +77,9 @@ void CodeFlow::find_alternatives() {
       continue;
     std::size_t last = code_[i].target - 1;
     while (last > i && code_[last].flow == Flow::nop) --last;
-    bool other_way = last > i && is_test(code_[last].flow) && !inverted_.contains(last);
+    // A test that goes back ends a loop that stands last under the `if`.
+    bool other_way =
+        last > i && is_test(code_[last].flow) && code_[last].target > last && !inverted_.contains(last);
     for (std::size_t next = i + 1; next < code_[i].target && !other_way; ++next)
       other_way = same_statement(i, next) && inverted_.contains(next);
     if (other_way) inverted_.insert(i);
