@@ -173,6 +173,11 @@ bool is_told(const Trial& trial, const Diagnosis& diagnosis) {
 // holds neither for a longer training nor for another run of this one.
 bool replay_holds(const Judged& first) { return first.cause != Cause::page_cache; }
 
+// The trace does not tell whether it is so.
+constexpr const char* kDealtOut =
+    ", if the iterable dataset deals its samples out to workers, by get_worker_info(): otherwise each worker "
+    "gives all of them once more";
+
 void advise(const Case& c, Diagnosis& diagnosis) {
   const Judged& first = diagnosis.held.front();
   diagnosis.advice.push_back(first_advice(c, first));
@@ -196,9 +201,11 @@ void advise(const Case& c, Diagnosis& diagnosis) {
   // More workers than cores may be useless, so advice about workers says how much fetches compute. If other
   // programs use the cores, the first advice says so, whatever it is.
   const bool busy = first.cause != Cause::training && c.trials()->core_wait_percent() >= kTellsOfCoresPercent;
-  for (Advice& advice : diagnosis.advice)
+  for (Advice& advice : diagnosis.advice) {
+    if (advice.action == "workers" && c.recording()->iterable) advice.message += kDealtOut;
     if ((advice.action == "workers" && c.workers() > 0) || (busy && &advice == &diagnosis.advice.front()))
       advice.message += c.trials()->about_fetches();
+  }
 }
 
 }  // namespace

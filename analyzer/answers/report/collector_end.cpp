@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "answers/report/collector.hpp"
 #include "answers/report/cut_short.hpp"
@@ -75,7 +77,29 @@ void FindingsCollector::note_killed_training() {
   last_batches_.clear();
 }
 
+namespace {
+
+// What loops of one thread last: one that steps through several loaders at once is as long as one of them.
+struct ThreadLoops {
+  std::uint64_t sum = 0;  // ticks
+  std::vector<Interval> whole;
+
+  std::uint64_t ticks() {
+    std::sort(whole.begin(), whole.end(),
+              [](const Interval& a, const Interval& b) { return a.start < b.start; });
+    std::uint64_t covered = 0, until = 0;
+    for (const Interval& one : whole) {
+      covered += Interval{std::max(one.start, until), std::max(one.end, until)}.ticks();
+      until = std::max(until, one.end);
+    }
+    return std::min(sum, covered);
+  }
+};
+
+}  // namespace
+
 void FindingsCollector::fold_loops() {
+  std::map<std::pair<const Process*, const Stream*>, ThreadLoops> threads;
   for (const auto& [key, loop] : loops_) {
     const auto& [process, iterator, reset] = key;
     LoaderFinding& loader = loader_of(*process, iterator);
@@ -90,12 +114,16 @@ void FindingsCollector::fold_loops() {
     epochs.waited += loop.next;
     epochs.loop += lasted;
     findings_.next += loop.next;
-    findings_.loop += lasted;
+    ThreadLoops& thread = threads[{process, loop.stream()}];
+    thread.sum += loop.ticks();
+    thread.whole.push_back({loop.first, loop.last});
     findings_.wall = std::max(lasted, findings_.wall - missing);
     findings_.quality.missing_loop += missing;
     findings_.quality.busy += lasted;
     findings_.cores = std::max(findings_.cores, process->cores);
   }
+  for (auto& [key, thread] : threads)
+    findings_.loop += static_cast<double>(trace_->clock.duration_ns(thread.ticks()));
   loops_.clear();
 }
 

@@ -57,6 +57,9 @@ struct Iteration {
     return whole > missing + inner_ ? whole - missing - inner_ : 0;
   }
 
+  // Of the thread that made the last call; only to tell threads apart.
+  const Stream* stream() const { return stream_; }
+
  private:
   const Stream* stream_ = nullptr;
   std::uint64_t gaps_ = 0;
