@@ -15,11 +15,14 @@ namespace {
 std::string name_of(const Region& region) {
   if (region.is_step) return "training step";
   for (const Activation& activation : region.activations) {
+    if (activation.inferred) continue;
     const auto code = region.process->python_codes.find(activation.code);
-    if (!activation.inferred && code != region.process->python_codes.end()) return code->second.name;
+    return code != region.process->python_codes.end() ? code->second.name : "region";
   }
   return "region";
 }
+
+constexpr double kMostRecording = 0.75;
 
 // Python between two operators that follow each other in one function, by gap.
 double typical_gap(const Region& region, const Times& times) {
@@ -186,6 +189,8 @@ double RegionAnswer::overhead() const {
   const double all = parts.untraced();
   return all > 0 ? (parts.python + parts.control) / all : 0;
 }
+
+bool RegionAnswer::is_hidden() const { return parts.tracing > kMostRecording * parts.all(); }
 
 bool RegionAnswer::waits() const { return waited_ns && *waited_ns > kMuchWaiting * parts.untraced(); }
 

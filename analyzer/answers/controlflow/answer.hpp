@@ -63,8 +63,10 @@ struct RegionAnswer {
 
   // So much of a call is no computing that what is control flow of it is not known: it lies between …
   bool waits() const;
+  // Recording took so much of the call that an error of its estimate is as large as what is left.
+  bool is_hidden() const;
   // Nor where part of it is compiled already, what compiling gains.
-  bool gain_is_known() const { return !waits() && operators > 0 && !compilation.runs(); }
+  bool gain_is_known() const { return !waits() && !is_hidden() && operators > 0 && !compilation.runs(); }
   // … these, by whether all waiting was in Python or in operators.
   double overhead_low() const;
   double overhead() const;  // (P + K) / (N + P + K)

@@ -35,6 +35,15 @@ std::size_t BranchSides::ends_in_control(const Visit& visit) const {
   return last - 1;
 }
 
+std::size_t BranchSides::waited_for(const Visit* before, std::size_t test) const {
+  if (before == nullptr) return DataFlow::kNobody;
+  // What an inner loop extracts is for that loop: a test behind it may ask for anything.
+  const std::size_t extracted_in = code_->loop_at(before->instruction);
+  std::size_t loop = code_->loop_at(test);
+  while (loop != extracted_in && loop != kNone) loop = code_->loops()[loop].parent;
+  return loop == extracted_in ? ends_in_control(*before) : DataFlow::kNobody;
+}
+
 // Sides end where the other one would come, too, and with the iteration.
 void BranchSides::close(std::size_t from, std::size_t to) {
   std::erase_if(open_, [&](const Side& side) {
@@ -50,18 +59,18 @@ void BranchSides::follow(std::size_t from, const Way& way, std::size_t to, const
   const std::size_t event = before != nullptr ? before->last : 0;
   const Parts& gap = gaps_[activation_][event];
   const double share = 1.0 / static_cast<double>(way.steps.size() + 1);
-  std::size_t extraction = before != nullptr ? ends_in_control(*before) : DataFlow::kNobody;
   auto test = way.tests.begin();
   const auto pass = [&](std::size_t at) {
     if (test == way.tests.end() || test->first != at) return;
+    const bool is_first = test == way.tests.begin();
     const auto [instruction, side] = *test++;
-    const std::size_t waited_for = std::exchange(extraction, DataFlow::kNobody);
+    const std::size_t extraction = is_first ? waited_for(before, instruction) : DataFlow::kNobody;
     if (code_->is_loop_test(instruction)) {
-      if (waited_for != DataFlow::kNobody) add_loop_test(instruction, waited_for);
+      if (extraction != DataFlow::kNobody) add_loop_test(instruction, extraction);
       return;
     }
     Branch& branch = branches_[{ConstructKind::branch, region_.activations[activation_].code, instruction}];
-    if (waited_for != DataFlow::kNobody) branch.extractions.push_back(waited_for);
+    if (extraction != DataFlow::kNobody) branch.extractions.push_back(extraction);
     const std::size_t join = code_->join_of(instruction);
     branch.joins = join != CodeFlow::kExit;
     if (side != 0) open_.push_back({&branch, instruction, join, side > 0});

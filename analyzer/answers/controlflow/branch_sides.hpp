@@ -21,8 +21,9 @@ class BranchSides {
   void visit(const Visit& visit);
   void end() { open_.clear(); }
 
-  // The operator with which a visit ends, if it extracts a value; else DataFlow::kNobody.
-  std::size_t ends_in_control(const Visit& visit) const;
+  // The operator with which the visit before a test ends, if it extracts a value that the test may ask for;
+  // else DataFlow::kNobody. `before`: nullptr, where none was seen.
+  std::size_t waited_for(const Visit* before, std::size_t test) const;
   // After the last activation.
   void settle(Constructs& constructs) const;
 
@@ -42,6 +43,7 @@ class BranchSides {
     Parts& parts() const { return taken ? branch->taken : branch->not_taken; }
   };
   Range operators_in(const Event& event) const;
+  std::size_t ends_in_control(const Visit& visit) const;
   void close(std::size_t from, std::size_t to);
   void add_loop_test(std::size_t test, std::size_t waited_for);
   Parts test_of(const std::vector<std::size_t>& extractions) const;

@@ -203,15 +203,16 @@ class Walk {
 
   // The first test on a way is the one that waits for what was extracted before it.
   void count_early_tests(std::size_t index, const CodeFlow& flow, const Way& way, const Visit* before) {
-    if (before == nullptr || way.tests.empty()) return;
-    const std::size_t extraction = sides_.ends_in_control(*before), test = way.tests.front().first;
+    if (way.tests.empty()) return;
+    const std::size_t test = way.tests.front().first, extraction = sides_.waited_for(before, test);
     if (extraction == DataFlow::kNobody || flow.is_loop_test(test)) return;
     Construct& branch = construct({ConstructKind::branch, region_.activations[index].code, test});
     ++(early_.is_early(flow.loop_at(test), extraction) ? branch.early_tests : branch.late_tests);
   }
 
   void count_tests(std::size_t index, const CodeFlow& flow, const Way& way, const Visit* before) {
-    bool after_control = before != nullptr && sides_.ends_in_control(*before) != DataFlow::kNobody;
+    bool after_control =
+        !way.tests.empty() && sides_.waited_for(before, way.tests.front().first) != DataFlow::kNobody;
     for (const auto& [test, side] : way.tests) {
       if (flow.is_loop_test(test)) {
         for (std::size_t l = 0; l < flow.loops().size(); ++l)

@@ -245,6 +245,7 @@ std::string gain_text(const RegionAnswer& answer) {
         "Of it, {} was no computing: the thread waited, or had no core. What compiling would gain is not "
         "known.",
         human_time(*answer.waited_ns));
+  if (answer.is_hidden()) return "Recording took most of the call: what compiling would gain is not known.";
   if (!answer.gain_is_known()) return compiled_gain_text(answer.compilation);
   const std::string low = fmt::format("{:.2f}", answer.speedup_low());
   const std::string high = fmt::format("{:.2f}", answer.speedup_high());
@@ -252,7 +253,8 @@ std::string gain_text(const RegionAnswer& answer) {
 }
 
 std::vector<std::string> control_flow_findings(const RegionAnswer& answer) {
-  if (answer.overhead() < kNothingToGain || answer.waits() || answer.operators == 0) return {};
+  if (answer.overhead() < kNothingToGain || answer.waits() || answer.is_hidden() || answer.operators == 0)
+    return {};
   return Findings(answer).all();
 }
 

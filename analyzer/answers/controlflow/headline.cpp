@@ -32,6 +32,12 @@ std::string headline(const RegionAnswer& answer) {
   const std::string share = fmt::format(
       "ontrol flow and Python take {} of {}, {} of {} a {}", human_percent(100 * answer.overhead()),
       of_call(answer), human_time(control), human_time(answer.parts.untraced()), unit(answer));
+  if (answer.is_hidden())
+    return fmt::format(
+        "Recording took {} of the {} of {}: what its parts take without it is not known. LOTUS_STEPS=most, "
+        "and "
+        "more calls, tell it, as some are only timed then.",
+        human_time(answer.parts.tracing), human_time(answer.parts.all()), of_call(answer));
   if (answer.overhead() < kNothingToGain) return "Nothing to gain: c" + share + ".";
   if (answer.operators == 0)
     return fmt::format("No operator of PyTorch was seen in {}: all of its {} a {} is Python.",
