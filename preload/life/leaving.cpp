@@ -73,7 +73,8 @@ void say_why_nothing_was_seen(bool lacks_region, bool lacks_trace) {
     std::snprintf(line, sizeof line,
                   "no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses "
                   "and copies, for iterators of installed packages that give tensors, and for the program's "
-                  "own between whose tensors an optimizer of PyTorch's steps%s%s",
+                  "own that give tensors of two dimensions or more, between which an optimizer of PyTorch's "
+                  "steps%s%s",
                   separator, complaint);
   else
     std::snprintf(line, sizeof line,

@@ -12,6 +12,7 @@
 #include "pipeline/libraries.hpp"
 #include "pipeline/own_loaders.hpp"
 #include "pipeline/pauses.hpp"
+#include "pipeline/takers.hpp"
 #include "python/call_costs.hpp"
 #include "python/classify.hpp"
 #include "python/code_names.hpp"
@@ -39,6 +40,9 @@ struct OtherLoader {
   bool fresh = false;                    // another generator was made since
   const void* frames[4] = {};            // of generators that have given batches and have more; only compared
   std::size_t newest = 0;
+  bool is_package = false;
+  const void* last = nullptr;  // that gave the last batch, see identity_of(); nullptr: it has no more
+  std::uint64_t steps = 0;     // of the optimizer, when it gave that
 };
 constinit OtherLoader loaders[kMostLoaders] = {};
 
@@ -47,6 +51,7 @@ struct Candidate {
   const py::Object* code = nullptr;
   GivenBatch batch{};
   std::uint64_t steps = 0;  // that the optimizer had taken
+  bool handed_on = false;   // by another iterator
 };
 constinit Candidate candidate{};
 
@@ -57,9 +62,14 @@ struct Passed {
   Candidate by{};                      // … and which
 };
 constinit Passed passed{};
-constinit bool getting = false;    // the main thread is in the outermost call of an iterator
-constinit bool iterating = false;  // … in an __iter__
-constinit bool of_packages = false, of_program = false;  // loaders that are known
+constinit bool getting = false;     // the main thread is in the outermost call of an iterator
+constinit bool iterating = false;   // … in an __iter__
+constinit bool of_program = false;  // a loader is known
+// A package's loader is known, and the optimizer has stepped between batches of one iterator of its.
+constinit bool trains_with_package = false;
+// Batches that known loaders of packages gave, and whether the iterator that gave the last has more.
+constinit std::uint64_t batches_got = 0;
+constinit bool has_more = false;
 
 // What a child process knows of the one that started it.
 struct Parent {
@@ -208,8 +218,29 @@ void note_frame(OtherLoader& loader, const void* frame, bool goes) {
   if (goes) loader.frames[loader.newest++ % std::size(loader.frames)] = frame;
 }
 
+// Tells a generator, by its frame, and other iterators from others.
+const void* identity_of(const Call& call, const py::Object* iterator) {
+  return iterator != nullptr ? static_cast<const void*>(iterator) : call.frame;
+}
+
+// Whether a package's loader is what training takes its data from is told by the steps between its batches.
+void note_steps_before(const OtherLoader& loader, const void* identity) {
+  if (loader.is_package && loader.last == identity && optimizer_steps_taken() != loader.steps)
+    trains_with_package = true;
+}
+
+void note_steps_after(OtherLoader& loader, const void* identity) {
+  if (!loader.is_package) return;
+  loader.last = identity;
+  loader.steps = optimizer_steps_taken();
+  ++batches_got;
+  has_more = identity != nullptr;
+}
+
 py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterator) {
   const void* const frame = call.frame;
+  const void* const identity = identity_of(call, iterator);
+  note_steps_before(loader, identity);
   if (loader.over && is_generator(iterator) && py::layout->minor >= 11 && !goes_on(loader, frame)) {
     loader.over = false;
     loader.fresh = true;
@@ -237,6 +268,7 @@ py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterato
   if (is_generator(iterator) && !made) note_frame(loader, frame, left == Kind::leave);
   loader.fresh = made;
   loader.over = left != Kind::leave && !made;
+  note_steps_after(loader, left == Kind::leave ? identity : nullptr);
   tell_calls_outside();
   left == Kind::leave ? end_batch(*thread) : rest(*thread);
   return result;
@@ -263,32 +295,32 @@ void recognize(py::Object* code, const py::Object* live, std::span<const GivenBa
     Getting(*thread, *loader, batch.begin, false).came(*thread, *loader, batch.end, batch.samples);
   }
   loader->iterator = live;
+  loader->is_package = owner_of(code) >= kFirstPackage;
+  note_steps_after(*loader, iterator);
   candidate = Candidate{};
-  const bool is_package = owner_of(code) >= kFirstPackage;
-  (is_package ? of_packages : of_program) = true;
+  if (!loader->is_package) of_program = true;
   if (SegmentHeader* const header = process.segment.header)
-    header->other_loaders |= is_package ? kLoaderOfPackage : kLoaderOfProgram;
+    header->other_loaders |= loader->is_package ? kLoaderOfPackage : kLoaderOfProgram;
   end_batch(*thread);
-}
-
-// Tells a generator, by its frame, and other iterators from others.
-const void* identity_of(const Call& call, const py::Object* iterator) {
-  return iterator != nullptr ? static_cast<const void*>(iterator) : call.frame;
 }
 
 // As of_iterator(), of an iterator that is no package's: see own_loaders.hpp.
 py::Object* of_own_iterator(Call& call, unsigned looks, py::Object* code, const py::Object* iterator) {
-  if (has_torch_iterators() || of_packages) {
+  if (has_torch_iterators() || trains_with_package) {
     look_at_calls(code, 0);
     return call.run();
   }
-  const std::uint64_t begin = ticks_now();
+  const std::uint64_t begin = ticks_now(), got_before = batches_got;
   const void* const identity = identity_of(call, iterator);
-  OwnCall own(code, identity);
+  OwnCall own(code, identity, Whose::program);
   py::Object* const result = call.run();
   if (process.generation != 0) return result;
   if (result == nullptr) {  // an exception is pending: nothing may be asked
     own.ended();
+    return result;
+  }
+  if (trains_with_package || (batches_got != got_before && has_more)) {  // it gives on a loader's batches
+    look_at_calls(code, 0);
     return result;
   }
   if (!holds_data(result)) {
@@ -329,7 +361,8 @@ bool parent_makes_for(std::uint32_t owner) {
 }
 
 bool may_begin_with_batch() {
-  if (process.segment.header != nullptr || has_torch_iterators()) return false;
+  const bool is_recorded = this_thread.recorder != nullptr && this_thread.generation == process.generation;
+  if (is_recorded || has_torch_iterators()) return false;
   return (candidate.code != nullptr && trains_with_batch_of(candidate.steps)) || may_have_own_loader();
 }
 
@@ -342,6 +375,7 @@ bool may_give_batches(std::string_view file, std::string_view function) {
 }
 
 py::Object* of_iterator(Call& call, unsigned looks) {
+  if (is_watched_model(call.code)) return of_model(call);
   if (!may_train()) {
     if (process.generation != 0) look_at_calls(call.code, 0);
     return call.run();
@@ -368,6 +402,7 @@ py::Object* of_iterator(Call& call, unsigned looks) {
   if (owner_of(code.get()) < kFirstPackage) return of_own_iterator(call, looks, code.get(), iterator);
   if (is_made_now()) return call.run();
   passed = Passed{};
+  OwnCall own(code.get(), identity, Whose::package);
   py::Object* result = nullptr;
   {
     const Setting now(getting, true);
@@ -379,8 +414,12 @@ py::Object* of_iterator(Call& call, unsigned looks) {
     if (result != nullptr) look_at_calls(code.get(), 0);
     return result;
   }
-  if (result == nullptr) return result;  // an exception is pending: nothing may be asked
+  if (result == nullptr) {  // an exception is pending: nothing may be asked
+    own.ended();
+    return result;
+  }
   if (!holds_arrays(result)) {
+    if (py::is_none(result) || is_made_generator(result, iterator)) own.ended();
     look_at_calls(code.get(), looks - 1);
     return result;
   }
@@ -392,11 +431,21 @@ py::Object* of_iterator(Call& call, unsigned looks) {
     look_at_calls(code.get(), 0);
     candidate = passed.by;
     candidate.steps = optimizer_steps_taken();
+    candidate.handed_on = true;
     return result;
   }
   const GivenBatch got{identity, begin, end, length_of(result)};
+  const bool is_second = candidate.code == code.get();
+  if (!(is_second && candidate.handed_on) && is_taken_by_package()) {
+    const std::span<const GivenBatch> batches = own.gave(got);
+    if (!batches.empty())
+      recognize(code.get(), iterator, batches);
+    else if (own.is_hopeless())
+      look_at_calls(code.get(), 0);
+    return result;
+  }
   const GivenBatch both[] = {candidate.batch, got};  // the second one tells
-  if (candidate.code == code.get())
+  if (is_second)
     recognize(code.get(), iterator, both);
   else
     candidate = {code.get(), got, optimizer_steps_taken()};
@@ -407,7 +456,7 @@ void forget_other_loaders() {
   for (OtherLoader& loader : loaders)
     if (loader.code != nullptr) loader = OtherLoader{};
   if (candidate.code != nullptr) candidate = Candidate{};
-  getting = iterating = of_packages = of_program = false;
+  getting = iterating = of_program = trains_with_package = has_more = false;
   forget_own_loaders();
   parent = Parent{};
 }

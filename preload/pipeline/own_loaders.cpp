@@ -1,5 +1,6 @@
 #include "pipeline/own_loaders.hpp"
 
+#include "pipeline/takers.hpp"
 #include "system/thread_id.hpp"
 
 namespace lotus {
@@ -8,18 +9,22 @@ namespace {
 constexpr std::uint64_t kMostSteps = 8;  // with one batch: a GAN takes several, a fold of a dataset many
 constexpr unsigned kGaps = 2;            // between its batches, in each of which the optimizer stepped
 constexpr unsigned kMostIdle = 64;       // gaps without a step: gradients are summed up over some batches
-constexpr std::size_t kMostGiven = 16;   // batches that are kept; of more only the latest
+constexpr unsigned kMostIdleOfPackage = 1024;  // it may go through its data before it trains, for their mean
+constexpr std::size_t kMostGiven = 16;         // batches that are kept; of more only the latest
 
 struct OwnIterator {
   const py::Object* code = nullptr;
   const void* iterator = nullptr;  // that gave the last batch; nullptr: it has no more
-  std::uint64_t steps = 0;         // of the optimizer, when it gave that
+  std::uint64_t steps = 0;         // of the optimizer, when it gave that, …
+  std::uint64_t calls = 0;         // … of models
   unsigned gaps = 0, idle = 0;
   std::size_t count = 0;
   GivenBatch given[kMostGiven];
 };
-constinit OwnIterator iterators[8] = {};
-constinit std::size_t made = 0;
+// Those of packages do not take the places of the program's own.
+constexpr std::size_t kMostIterators = 8;
+constinit OwnIterator iterators[2 * kMostIterators] = {};
+constinit std::size_t made[2] = {};
 constinit OwnCall* innermost = nullptr;
 constinit std::uint64_t optimizer_steps = 0;
 
@@ -29,9 +34,10 @@ OwnIterator* find(const py::Object* code) {
   return nullptr;
 }
 
-OwnIterator& find_or_add(const py::Object* code) {
+OwnIterator& find_or_add(const py::Object* code, Whose whose) {
   if (OwnIterator* const known = find(code)) return *known;
-  OwnIterator& oldest = iterators[made++ % std::size(iterators)];
+  const auto part = static_cast<std::size_t>(whose);
+  OwnIterator& oldest = iterators[part * kMostIterators + made[part]++ % kMostIterators];
   oldest = OwnIterator{};
   oldest.code = code;
   return oldest;
@@ -47,8 +53,13 @@ void keep(OwnIterator& iterator, const GivenBatch& batch) {
 
 }  // namespace
 
-OwnCall::OwnCall(const py::Object* code, const void* iterator)
-    : code_(code), iterator_(iterator), around_(innermost), steps_(optimizer_steps) {
+OwnCall::OwnCall(const py::Object* code, const void* iterator, Whose whose)
+    : code_(code),
+      iterator_(iterator),
+      around_(innermost),
+      steps_(optimizer_steps),
+      calls_(models_called()),
+      whose_(whose) {
   innermost = this;
 }
 
@@ -67,16 +78,18 @@ bool OwnCall::is_inside_of_one() const {
 }
 
 std::span<const GivenBatch> OwnCall::gave(const GivenBatch& batch) {
-  OwnIterator& iterator = find_or_add(code_);
-  if (iterator.iterator == iterator_) {
-    const std::uint64_t steps = steps_ - iterator.steps;
-    if (steps == 0 || steps > kMostSteps)
-      ++iterator.idle;
-    else
-      ++iterator.gaps;
-  }
+  OwnIterator& iterator = find_or_add(code_, whose_);
+  const std::uint64_t steps = steps_ - iterator.steps;
+  // What a package evaluates has no steps.
+  const bool is_evaluated = whose_ == Whose::package && optimizer_steps == 0 && calls_ != iterator.calls;
+  if (iterator.iterator == iterator_ && ((steps != 0 && steps <= kMostSteps) || is_evaluated))
+    ++iterator.gaps;
+  else
+    ++iterator.idle;
   iterator.iterator = iterator_;
   iterator.steps = optimizer_steps;
+  iterator.calls = models_called();
+  if (whose_ == Whose::package && optimizer_steps == 0) watch_next_call_of_model();
   keep(iterator, batch);
   if (iterator.gaps < kGaps || is_inside_of_one()) return {};
   iterator.code = nullptr;  // its place is free
@@ -89,7 +102,8 @@ void OwnCall::ended() {
 
 bool OwnCall::is_hopeless() const {
   const OwnIterator* const known = find(code_);
-  return known != nullptr && known->gaps == 0 && known->idle >= kMostIdle;
+  return known != nullptr && known->gaps == 0 &&
+         known->idle >= (whose_ == Whose::package ? kMostIdleOfPackage : kMostIdle);
 }
 
 void note_optimizer_step() {

@@ -7,6 +7,8 @@
 // between whose results the optimizer steps: twice, and never so often in between that it rather gives whole
 // datasets, as folds do. Of iterators in one another, as prefetching ones are, the outermost for which that
 // holds is the one.
+//
+// The same is asked of an iterator of a package whose results the package takes itself: see takers.hpp.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +26,12 @@ struct GivenBatch {
   std::uint64_t samples = 0;
 };
 
+enum class Whose : std::uint8_t { program, package };
+
 // A call of such an iterator's function, while it runs. On the main thread only.
 class OwnCall {
  public:
-  OwnCall(const py::Object* code, const void* iterator);
+  OwnCall(const py::Object* code, const void* iterator, Whose whose);
   ~OwnCall();
   OwnCall(const OwnCall&) = delete;
   OwnCall& operator=(const OwnCall&) = delete;
@@ -40,7 +44,7 @@ class OwnCall {
   // Whether it gave so many arrays without a step in between that it is no loader.
   bool is_hopeless() const;
 
-  // A call of an iterator's function of the program's own runs.
+  // A call of an iterator's function runs.
   static bool is_running();
 
  private:
@@ -50,6 +54,8 @@ class OwnCall {
   const void* iterator_;
   OwnCall* around_;
   std::uint64_t steps_;  // of the optimizer, when it began
+  std::uint64_t calls_;  // … of models
+  Whose whose_;
 };
 
 // The optimizer steps now. Only the main thread's steps count.
@@ -59,7 +65,7 @@ std::uint64_t optimizer_steps_taken();
 // Whether training goes on with a batch that an iterator gave at `steps`, which may yet turn out to be a
 // loader.
 bool trains_with_batch_of(std::uint64_t steps);
-// The same of all iterators of the program's own.
+// The same of all iterators whose calls are watched.
 bool may_have_own_loader();
 
 // A forked child trains nothing.

@@ -257,8 +257,13 @@ void* classify(py::Object* code) {
   const bool named = may_have_role(text);
   if (const Role* const role = region_role(code, text); role != nullptr)
     if (CodeInfo* const info = describe_with(code, role); info != nullptr) return info;
-  if (!named && !iterates) return kPlain;
+  constexpr std::string_view kCallOfModel = "_call_impl";
+  if (!named && !iterates && text != kCallOfModel) return kPlain;
   const Owned file(py::api.PyObject_GetAttr(code, names.co_filename));
+  if (file && is_call_of_model(text_of(file.get()), text)) {
+    note_call_of_model(code);
+    return watched(1);
+  }
   if (named) {
     const Role* role = file ? find_role(text, text_of(file.get())) : nullptr;
     if (role == nullptr) role = find_role_of_copy(code, text);

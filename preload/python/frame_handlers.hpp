@@ -24,6 +24,12 @@ py::Object* of_iterator(Call& call, unsigned looks);
 // Whether an iterator's function of this name, whose code is in this file, may be that of a loader.
 bool may_give_batches(std::string_view file, std::string_view function);
 
+// The code that each call of a torch.nn.Module runs, which is looked at now and then as well.
+bool is_call_of_model(std::string_view file, std::string_view function);
+void note_call_of_model(py::Object* code);
+bool is_watched_model(const py::Object* code);
+py::Object* of_model(Call& call);
+
 // The operation that this frame is known to be when it is called in `context`, a runner's or a sample's;
 // nullptr: to be found out by in_pipeline().
 const KnownOperation* find_known(const py::Object* code, const py::Frame* frame, const Context& context);

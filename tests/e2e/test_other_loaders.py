@@ -62,6 +62,28 @@ def test_what_hands_on_pytorchs_batches_is_no_loader(tracer):
     assert loader["batches"] == len(truth["waits"])
 
 
+def test_a_packages_view_before_pytorchs_loader_is_none(tracer):
+    truth, trace = traced(tracer, "moved")
+    [loader] = trace.report["loaders"]
+    assert (loader["dataset"], loader["library"]) == ("Loaded", None)
+    assert loader["batches"] == len(truth["waits"])
+
+
+@pytest.mark.parametrize("kind", ["trained", "evaluated"])
+def test_batches_that_the_package_takes_itself(kind, tracer):
+    """Steps of an optimizer between them tell, or calls of a model where there is no optimizer."""
+    truth, trace = traced(tracer, kind)
+    waits, spent, report = truth["waits"], truth["spent"], trace.report
+    [loader] = report["loaders"]
+    assert (loader["dataset"], loader["library"]) == ("_Batches", "batchworks")
+    assert (loader["epochs"], loader["batches"]) == (2, len(waits))
+    assert report["wait"]["count"] == len(waits)
+    # The trace begins when the third has come, in the program's measurement of it.
+    checks.agree(0.9 * (sum(waits) - waits[2]) - 1e-3 <= report["wait"]["total_s"] <= sum(waits) + 1e-3, "wait")
+    assert trace.ops()["load"]["count"] == len(spent)
+    assert report["trace"]["lost_events"] == report["trace"]["gaps"] == 0
+
+
 def test_a_training_that_a_packages_thread_calls_is_no_operation(tracer):
     truth, trace = traced(tracer, "launched")
     [loader] = trace.report["loaders"]

@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import multiprocessing
 import os
+import pathlib
 import queue
 import sys
 import tempfile
@@ -18,6 +19,9 @@ import numpy
 import torch
 
 from truth import now
+
+sys.path.append(str(pathlib.Path(__file__).with_name("stacks") / "site-packages"))
+import batchworks  # noqa: E402
 
 EPOCHS, SAMPLES, BATCH = 2, 48, 4
 KEYS = [range(at, at + BATCH) for at in range(0, SAMPLES, BATCH)]
@@ -161,6 +165,15 @@ def of_both(keys=KEYS):
         yield torch.tensor([load(key) for key in some])
 
 
+def of_beside_view():
+    """Of a program that moves a package's object at first and in each step, which goes through its own tensors."""
+    yield from of_generator()
+
+
+def graph_of(rows):
+    return batchworks.Graph(x=rows, edges=torch.zeros(2, 8), y=torch.zeros(len(rows))).to("cpu")
+
+
 def step(rows):
     loss = model(rows).square().mean()
     optimizer.zero_grad()
@@ -184,12 +197,17 @@ def taken(batches):
 
 def train(kind):
     every = 2 if kind is of_sums else 1
+    if kind is of_beside_view:
+        graph_of(torch.zeros(4, 8))
     for _ in range(EPOCHS):
         batches, number = iter(kind()), 0
         while (batch := taken(batches)) is not None:
             number += 1
+            rows = rows_of(batch)
+            if kind is of_beside_view:
+                rows = graph_of(rows).tensors["x"]
             if number % every == 0:
-                step(rows_of(batch))
+                step(rows)
             others = of_both(KEYS[:2]) if kind is of_both and number % 4 == 0 else iter([])
             while (batch := taken(others)) is not None:
                 model(rows_of(batch)).detach()
@@ -288,6 +306,12 @@ def no_layers():
         for layer in layers():
             rows = layer(rows)
         step(DATA)
+
+
+def no_view():
+    """A whole graph for each step: the package that it is of goes through its tensors."""
+    for _ in range(10):
+        step(graph_of(DATA).tensors["x"])
 
 
 def beside_pytorchs():
