@@ -436,7 +436,7 @@ py::Object* of_iterator(Call& call, unsigned looks) {
   }
   const GivenBatch got{identity, begin, end, length_of(result)};
   const bool is_second = candidate.code == code.get();
-  if (!(is_second && candidate.handed_on) && is_taken_by_package()) {
+  if (!(is_second && candidate.handed_on) && is_taken_by_package(iterator)) {
     const std::span<const GivenBatch> batches = own.gave(got);
     if (!batches.empty())
       recognize(code.get(), iterator, batches);

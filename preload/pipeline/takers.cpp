@@ -28,22 +28,65 @@ bool is_iterators(py::Object* code) {
          text == "__iter__";
 }
 
+// The code of what iterators of this type are called by; nullptr: it is not Python's. Borrowed.
+const py::Object* code_of_next(const py::Object* iterator) {
+  py::Object* const function = py::api._PyType_Lookup(py::type_of(iterator), names.__next__);  // borrowed
+  return function != nullptr && py::is_exactly(function, py::api.PyFunction_Type)
+             ? py::api.PyFunction_GetCode(function)
+             : nullptr;
+}
+
+// Goes from frame to frame, outwards.
+class Around {
+ public:
+  Around() : frame_(py::api.PyEval_GetFrame()) {  // borrowed
+    if (frame_ != nullptr) py::api.Py_IncRef(frame_);
+  }
+  ~Around() { leave(nullptr); }
+  Around(const Around&) = delete;
+  Around& operator=(const Around&) = delete;
+
+  py::Object* code() const { return frame_ != nullptr ? py::api.PyFrame_GetCode(frame_) : nullptr; }  // new
+  void go_on() {
+    if (frame_ != nullptr) leave(py::api.PyFrame_GetBack(frame_));
+  }
+
+ private:
+  void leave(py::Object* next) {
+    if (frame_ != nullptr) py::api.Py_DecRef(frame_);
+    frame_ = next;
+  }
+  py::Object* frame_;
+};
+
+// How many frames there are up to the last of this code, which is among the first; 0: it is not. Decorators
+// of one kind share their code.
+int frames_up_to(const py::Object* code) {
+  constexpr int kMostAround = 8;
+  Around around;
+  int found = 0;
+  for (int depth = 1; depth <= kMostAround; ++depth, around.go_on()) {
+    const Owned here(around.code());
+    if (here.get() == code) found = depth;
+  }
+  return found;
+}
+
 }  // namespace
 
-bool is_taken_by_package() {
+bool is_taken_by_package(const py::Object* iterator) {
   constexpr int kMostFrames = 100;
-  py::Object* frame = py::api.PyEval_GetFrame();  // borrowed
-  if (frame != nullptr) py::api.Py_IncRef(frame);
-  bool is_known = false, is_package = false;
-  for (int depth = 0; frame != nullptr && !is_known && depth < kMostFrames; ++depth) {
-    const Owned held(frame), code(py::api.PyFrame_GetCode(frame));
+  const py::Object* const outermost = iterator != nullptr ? code_of_next(iterator) : nullptr;
+  const int first = outermost != nullptr ? frames_up_to(outermost) : 0;
+  Around around;
+  for (int depth = 0; depth < kMostFrames; ++depth, around.go_on()) {
+    const Owned code(around.code());
+    if (!code) return false;
     const std::uint32_t owner = owner_of(code.get());
-    is_known = owner != kPyTorch && owner != kStandardLibrary && !is_iterators(code.get());
-    is_package = is_known && owner >= kFirstPackage;
-    frame = py::api.PyFrame_GetBack(frame);
+    if (depth >= first && owner != kPyTorch && owner != kStandardLibrary && !is_iterators(code.get()))
+      return owner >= kFirstPackage;
   }
-  if (frame != nullptr) py::api.Py_DecRef(frame);
-  return is_package;
+  return false;
 }
 
 std::uint64_t models_called() { return calls; }

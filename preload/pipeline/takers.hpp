@@ -8,12 +8,15 @@
 
 #include <cstdint>
 
+#include "python/cpython.hpp"
+
 namespace lotus {
 
-// Whether the code of an installed package takes what an iterator has just given, or is about to give:
-// the first function around that is neither an iterator's nor Python's nor PyTorch's own. Makes objects of
-// the frames up to there.
-bool is_taken_by_package();
+// Whether the code of an installed package takes what a function of an iterator has just given: the first
+// function around that is neither an iterator's nor Python's nor PyTorch's own. What its type has put around
+// the function, as a decorator, is the iterator's. `iterator`: nullptr, a generator. Makes objects of the
+// frames up to there.
+bool is_taken_by_package(const py::Object* iterator);
 
 // Calls of a torch.nn.Module by the main thread that were watched: each watch_next_call_of_model() counts the
 // next one.

@@ -12,7 +12,7 @@ namespace lotus {
 // clang-format off
 #define LOTUS_NAMES(N) \
   N(co_name) N(co_filename) N(co_flags) N(co_names) N(co_varnames) N(co_cellvars) N(co_freevars) \
-  N(co_argcount) N(co_firstlineno) N(co_qualname) N(__call__) N(__init__) N(__len__) N(__iter__) \
+  N(co_argcount) N(co_firstlineno) N(co_qualname) N(__call__) N(__init__) N(__len__) N(__iter__) N(__next__) \
   N(__getitem__) N(__qualname__) N(__name__) N(__module__) N(__mro__) N(fget) N(forward) N(func) N(loader) \
   N(dataset) N(datasets) N(collate_fn) N(dataset_iter) N(_modules) N(_rcvd_idx) N(_send_idx) \
   N(_tasks_outstanding) N(_num_yielded) N(_workers) N(_popen) N(pid) N(_worker_result_queue) \

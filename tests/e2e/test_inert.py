@@ -73,8 +73,8 @@ def test_test_runner(tracer, tmp_path):
 
 
 NO_BATCH = ["lotus: no batch was seen, so there is no trace: looked for PyTorch's DataLoader, its subclasses and copies, "
-            "for iterators of installed packages that give tensors, and for the program's own between whose tensors an "
-            "optimizer of PyTorch's steps"]
+            "for iterators of installed packages that give tensors, and for the program's own that give tensors of two dimensions "
+            "or more, between which an optimizer of PyTorch's steps"]
 PARENT = "import subprocess, sys, torch; subprocess.run(sys.argv[1:], check=True)"
 
 

@@ -7,7 +7,7 @@ import checks
 import harness
 
 KINDS = {"threads": "_Batches", "fork": "_Batches", "pool": "Loader._pooled", "inline": "Loader._inline",
-         "shown": "_Batches"}
+         "shown": "_Batches", "measured": "_Measured"}
 BATCH = 4
 
 
