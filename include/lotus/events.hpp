@@ -59,13 +59,16 @@ enum class Shape : std::uint8_t {
                                                        before batch 0 also the sampler's iter() */  \
   ROW(pickle_process, 22, enter, "")                /* in start_workers (spawn, forkserver): a worker's process object, \
                                                        with its dataset; its `bytes` are those pickled */ \
-  /* ---- points; next: 118 ---- */                                                                 \
+  /* ---- points; next: 119 ---- */                                                                 \
   ROW(queued,        32, point, "iterator:u reset:u batch:u outstanding:u")                         \
   ROW(received,      33, point, "iterator:u reset:u batch:u expected:u outstanding:u")              \
   ROW(pin_queued,    34, point, "iterator:u reset:u batch:u")  /* handed on by the pin thread */    \
   ROW(process_cpu,   41, point, "ns:u:ns")          /* CPU time that the process has used so far: at both \
                                                        ends of a `next`, so that its steps are known, and of \
                                                        a long fetch, so that other threads' part is */ \
+  ROW(others_steps, 118, point, "count:u")          /* in a next, of a thread that trains nothing itself: how many steps \
+                                                       of optimizers other threads of its process have made so \
+                                                       far */                                       \
   ROW(bytes,         35, point, "count:u:bytes")    /* moved by the innermost open span */          \
   ROW(storages,     117, point, "count:u bytes:u:bytes")  /* in a serialize: tensors' storages that go through shared \
                                                        memory; bytes: theirs, a part of its `bytes` */ \

@@ -9,6 +9,7 @@
 #include "pipeline/handlers.hpp"
 #include "pipeline/pauses.hpp"
 #include "pipeline/roles_worker.hpp"
+#include "pipeline/training_threads.hpp"
 #include "pipeline/trial.hpp"
 #include "python/call_costs.hpp"
 #include "python/objects.hpp"
@@ -134,7 +135,10 @@ py::Object* iterator_next(Call& call) {
   const Span span = enter<Kind::next>(id, iterator->reset);
   point<Kind::process_cpu>(process_cpu_ns());
   py::Object* result = call.run();
-  if (span.generation == process.generation) point<Kind::process_cpu>(process_cpu_ns());
+  if (span.generation == process.generation) {
+    point<Kind::process_cpu>(process_cpu_ns());
+    if (const std::uint64_t steps = steps_of_others(); steps > 0) point<Kind::others_steps>(steps);
+  }
   const Kind left = how_left(result);
   leave(span, left);
   if (span.generation == process.generation) {

@@ -4,6 +4,7 @@
 #include "pipeline/handlers.hpp"
 #include "pipeline/other_loaders.hpp"
 #include "pipeline/own_loaders.hpp"
+#include "pipeline/training_threads.hpp"
 
 namespace lotus {
 
@@ -13,6 +14,7 @@ py::Object* optimizer_step(Call& call) {
   const py::Object* const optimizer = first_of(role_local(call, 0));
   if (optimizer == nullptr) return call.run();
   note_optimizer_step();
+  note_optimizer_step_here();
   if (may_begin_with_batch() && !records_all_steps()) return call.run();
   const OptimizerStep step(call.state, optimizer);
   return call.run();
@@ -20,6 +22,7 @@ py::Object* optimizer_step(Call& call) {
 
 // torch.autograd.backward and grad.
 py::Object* backward_pass(Call& call) {
+  note_backward_here();
   const BackwardPass pass;
   return call.run();
 }

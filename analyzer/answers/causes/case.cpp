@@ -19,7 +19,7 @@ Case::Case(const Findings& findings) : findings_(findings), loader_(worst_loader
 
 // Imported logs may have batches and no waits.
 bool Case::judgeable() const {
-  return loader_ != nullptr && findings_.loop > 0 && (!findings_.fetch.empty() || is_other()) &&
+  return loader_ != nullptr && !taken_elsewhere() && findings_.loop > 0 && (!findings_.fetch.empty() || is_other()) &&
          findings_.waits_known();
 }
 

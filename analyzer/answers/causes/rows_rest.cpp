@@ -12,7 +12,31 @@ std::vector<Evidence> waiting(const Case& c) {
           {"mean time to train on a batch", c.mean_step() / kNsPerMs, "ms"}};
 }
 
-std::string why_too_little(const Findings& findings) {
+std::string place_of(const LoaderFinding& finding) {
+  if (!finding.loader || finding.loader->file.empty()) return {};
+  const std::string& file = finding.loader->file;
+  return fmt::format(" made at {}:{}", escaped(file.substr(file.rfind('/') + 1)), finding.loader->line);
+}
+
+// Python gives its threads names from 3.14 on; before, they have the program's.
+std::string name_of(const TakingThread& taker, const Process& training) {
+  if (taker.tid == training.pid) return "the main one";
+  if (taker.name.empty() || taker.name.starts_with("python")) return fmt::format("number {}", taker.tid);
+  return fmt::format("{}, number {}", escaped(taker.name), taker.tid);
+}
+
+std::string why_taken_elsewhere(const LoaderFinding& finding) {
+  return fmt::format(
+      "How long training waits for its data is not known: the batches of the DataLoader{} are taken by another "
+      "thread of training's process ({}), which trains nothing itself and hands them on, as prefetching ones "
+      "do; what that thread waits is no wait of training's. What would tell: the time around the call that "
+      "gives training a batch, or a run in which training itself goes through the DataLoader",
+      place_of(finding), name_of(finding.taker, *finding.training));
+}
+
+std::string why_too_little(const Case& c) {
+  if (c.taken_elsewhere()) return why_taken_elsewhere(*c.loader());
+  const Findings& findings = c.findings();
   const QualityFinding& q = findings.quality;
   if (q.events == 0 && q.truncated)
     return "No event is in the part of the trace that is here: it was cut off, or is still being written";
@@ -47,9 +71,14 @@ double gain_of_instant_step(const Case& c) {
 
 Judgement judge_too_little(const Case& c) {
   if (c.judgeable()) return ruled_out("there is enough to judge");
-  return {.holds = true,
-          .words = why_too_little(c.findings()),
-          .evidence = {{"batches made", static_cast<double>(c.findings().fetch.count())}}};
+  Judgement out{.holds = true,
+                .words = why_too_little(c),
+                .evidence = {{"batches made", static_cast<double>(c.findings().fetch.count())}}};
+  if (!c.taken_elsewhere()) return out;
+  const TakingThread& taker = c.loader()->taker;
+  out.evidence.push_back({"thread that takes the batches", static_cast<double>(taker.tid)});
+  out.evidence.push_back({"steps that other threads made meanwhile", static_cast<double>(taker.steps)});
+  return out;
 }
 
 // Training hardly waits, and its input could feed a faster one.

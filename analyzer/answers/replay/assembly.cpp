@@ -91,6 +91,7 @@ void Assembly::add_sums(const EpochOf& of, std::uint64_t begun) {
   recording_.unfinished += raw.finished ? 0 : 1;
   recording_.made += raw.made;
   achieved.next += raw.next;
+  if (raw.iteration.trained_elsewhere() > 0) recording_.next_elsewhere += raw.next;
   recording_.batches += raw.consumed;
   ++recording_.all_epochs;
   own_ += std::max(0.0, raw.next - raw.finish - raw.get);

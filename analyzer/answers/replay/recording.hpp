@@ -127,12 +127,15 @@ struct Recording {
   std::uint64_t made = 0;        // batches that were made, used or not
   double starting = 0;           // from the call of __iter__ until the first batch came, sum over all epochs
   bool core_wait_known = false;  // of some of the fetches
+  double next_elsewhere = 0;     // of achieved.next: in epochs of which Iteration::trained_elsewhere()
   bool transfer_known = true;    // false: recorded without workers
   bool step_cpu_known = true;
 
   std::uint64_t kept() const;
   // Whether the trace has the fetches of enough batches for a meaningful replay.
   bool seen() const { return unseen * 10 <= batches; }
+  // Its batches are taken by a thread that hands them on: how training waited is not known.
+  bool taken_elsewhere() const { return next_elsewhere > achieved.next / 2; }
 };
 
 // Whether the workers seem to wait for each other at each sample, as for a lock.

@@ -267,6 +267,7 @@ void FindingsCollector::on_next(const Span& span) {
   if (span.ended == Ended::empty && loop.batches > 0)
     loader_of(*span.stream.process, field<Kind::next, "iterator">(span.data)).epoch_batches = loop.batches;
   const auto step = loop.add(span);
+  loop.tid = span.stream.tid();
   if (!step) return;
   findings_.train_step.add(ns(*step));
   activity_.note_work(*span.stream.process, true, 0, trace_->clock.ns(step->start),

@@ -55,6 +55,7 @@ class FindingsCollector : public Visitor {
   struct Loop : Iteration {
     double next = 0;  // ns inside __next__
     std::uint64_t batches = 0;
+    std::uint64_t tid = 0;
   };
 
   struct LastBatch {
@@ -89,6 +90,8 @@ class FindingsCollector : public Visitor {
   void fold_unended(const Reading& reading);
   void note_killed_training();
   void fold_loops();
+  static void note_taker(const Process& training, const Loop& loop, LoaderFinding& loader);
+  void leave_out_taken_elsewhere();
   void add_helping(const Process& process, std::uint64_t tid, std::uint64_t stack, double ns);
   void fold_beside();
   void fold_reads();

@@ -108,23 +108,54 @@ void FindingsCollector::fold_loops() {
     facts_.add_loop(key, loop);
     loader.next += loop.next;
     loader.loop += lasted;
+    note_taker(*process, loop, loader);
     ++loader.epochs;
     EpochsFinding& epochs =
         process->epoch_number_of(iterator, reset) > 0 ? loader.later_epochs : loader.first_epoch;
     epochs.waited += loop.next;
     epochs.loop += lasted;
-    findings_.next += loop.next;
-    ThreadLoops& thread = threads[{process, loop.stream()}];
-    thread.sum += loop.ticks();
-    thread.whole.push_back({loop.first, loop.last});
+    if (loop.trained_elsewhere() == 0) {
+      ThreadLoops& thread = threads[{process, loop.stream()}];
+      thread.sum += loop.ticks();
+      thread.whole.push_back({loop.first, loop.last});
+    }
     findings_.wall = std::max(lasted, findings_.wall - missing);
     findings_.quality.missing_loop += missing;
     findings_.quality.busy += lasted;
     findings_.cores = std::max(findings_.cores, process->cores);
   }
   for (auto& [key, thread] : threads)
-    findings_.loop += static_cast<double>(trace_->clock.duration_ns(thread.ticks()));
+    findings_.at_once += static_cast<double>(trace_->clock.duration_ns(thread.sum - thread.ticks()));
   loops_.clear();
+}
+
+void FindingsCollector::note_taker(const Process& training, const Loop& loop, LoaderFinding& loader) {
+  const std::uint64_t steps = loop.trained_elsewhere();
+  if (steps == 0) return;
+  loader.next_elsewhere += loop.next;
+  loader.taker.steps += steps;
+  loader.taker.tid = loop.tid;
+  for (const auto& [stream, thread] : training.threads)
+    if (thread.tid == loop.tid) loader.taker.name = thread.name;
+}
+
+// Of loaders whose batches another thread takes, the waits and what lies between them are that thread's.
+void FindingsCollector::leave_out_taken_elsewhere() {
+  bool any = false;
+  for (LoaderFinding& loader : findings_.loaders) {
+    if (!loader.taken_elsewhere()) {
+      any = any || loader.loop > 0;
+      findings_.next += loader.next;
+      findings_.loop += loader.loop;
+      continue;
+    }
+    loader.train_step = loader.wait = Series();
+    for (EpochsFinding* epochs : {&loader.first_epoch, &loader.later_epochs}) epochs->waited = epochs->loop = 0;
+  }
+  findings_.loop = std::max(0.0, findings_.loop - findings_.at_once);
+  const bool elsewhere = std::any_of(findings_.loaders.begin(), findings_.loaders.end(),
+                                     [](const LoaderFinding& loader) { return loader.taken_elsewhere(); });
+  if (elsewhere && !any) findings_.train_step = findings_.wait = Series();
 }
 
 void FindingsCollector::fold_reads() {
@@ -230,6 +261,7 @@ Findings FindingsCollector::take() {
   findings_.making_time = std::max(findings_.fetch_time, inside);
   findings_.unmeasured_share = find_unmeasured_share(findings_);
   sort_loaders();
+  leave_out_taken_elsewhere();
   findings_.own_functions = native_.own_functions();
   findings_.waits = native_.waits();
   findings_.sampled.pools = pools_.take();

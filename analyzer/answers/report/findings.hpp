@@ -87,6 +87,13 @@ struct OpFinding {
   }
 };
 
+// A thread that takes batches and hands them on to the one that trains, as prefetching ones do.
+struct TakingThread {
+  std::uint64_t tid = 0;
+  std::string name;         // the kernel's
+  std::uint64_t steps = 0;  // that other threads' optimizers made meanwhile
+};
+
 struct LoaderFinding {
   std::size_t file = 0;  // position in Findings::files
   const Process* training = nullptr;
@@ -97,12 +104,16 @@ struct LoaderFinding {
   Series fetch, train_step, wait;
   double next = 0;  // inside __next__
   double loop = 0;  // from the first __next__ of an epoch to the end of its last
+  double next_elsewhere = 0;  // of `next`: in epochs of which Iteration::trained_elsewhere(); …
+  TakingThread taker;         // … by this thread
   EpochsFinding first_epoch, later_epochs;
 
   // That training got, or that were made for it.
   std::uint64_t batches() const { return given > 0 ? given : fetch.count(); }
+  // `next` and `loop` are that thread's: how long training waited is not known.
+  bool taken_elsewhere() const { return next_elsewhere > next / 2; }
   std::optional<double> waited_percent() const {
-    return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
+    return loop > 0 && !taken_elsewhere() ? std::optional(100 * next / loop) : std::nullopt;
   }
 };
 
@@ -256,7 +267,10 @@ struct Findings {
   Facts facts;
   CounterFindings counters;  // empty without LOTUS_COUNTERS
 
-  double next = 0, loop = 0;  // see LoaderFinding
+  // See LoaderFinding; of those whose batches are not taken elsewhere, steps that go through several at once
+  // counted once.
+  double next = 0, loop = 0;
+  double at_once = 0;  // by which the loops of a thread are longer together
   std::vector<LoaderFinding> loaders;
   std::vector<WorkerFinding> workers;
   std::vector<SlowSample> slow;  // slowest first; first samples of workers only if there are too few others

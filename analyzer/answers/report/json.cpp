@@ -234,6 +234,7 @@ Json loader_json(const LoaderFinding& finding) {
   json["batches"] = finding.batches();
   json["epoch_batches"] = finding.epoch_batches > 0 ? Json(finding.epoch_batches) : Json(nullptr);
   json["waited_percent"] = number_or_null(finding.waited_percent());
+  json["taken_elsewhere"] = finding.taken_elsewhere();
   json["preprocess_ms"] = stats_of(finding.fetch);
   json["wait_ms"] = stats_of(finding.wait);
   json["train_step_ms"] = stats_of(finding.train_step);

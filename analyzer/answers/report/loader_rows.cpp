@@ -29,6 +29,7 @@ void add(LoaderRow& row, const LoaderFinding& finding) {
   row.steps += finding.train_step.count();
   row.trainings.insert(finding.training);
   row.step += finding.train_step.sum();
+  if (finding.taken_elsewhere()) return;
   row.next += finding.next;
   row.loop += finding.loop;
 }

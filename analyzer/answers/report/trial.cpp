@@ -82,7 +82,9 @@ std::optional<TrialOutcome> outcome_of(const std::string& settings, const std::v
   if (after == nullptr || before.achieved.time <= 0 || after->achieved.time <= 0) return std::nullopt;
   TrialOutcome outcome{before.file, before.unit, before.achieved, after->achieved, std::nullopt, ""};
   const std::optional<Question> question = question_of(settings);
-  if (!question)
+  if (before.taken_elsewhere())
+    outcome.why_not = "another thread than training's took the batches of the former run";
+  else if (!question)
     outcome.why_not = "the replay does not know what threads do";
   else if (before.kept() < kFewestToReplay)
     outcome.why_not = "the former run had too few batches for a replay";

@@ -27,6 +27,7 @@ struct Iteration {
   std::uint64_t missing = 0;                 // ticks between them that lie in gaps
   std::uint64_t inner_cpu_ns = 0;            // of the process, in other loops inside of the last step
   bool stepping = false;                     // the last call gave a batch: training runs
+  std::uint64_t others_before = 0, others = 0;  // OpenSpan::others_steps of the first and of the last call
 
   // Adds a call. Returns the training step before it: from the end of a call that gave a batch to the start
   // of the following call. Where other loops are inside of it, its end, as long as the rest of it.
@@ -45,11 +46,18 @@ struct Iteration {
     looped_cpu_ = runs.cpu_ns;
     const auto step =
         stepping && !gap ? std::optional(Interval{last + inner, next.data.start}) : std::nullopt;
+    if (first == kUnknown) others_before = next.data.others_steps;
+    others = next.data.others_steps;
     first = std::min(first, next.data.start);
     last = next.end;
     stepping = next.ended == Ended::returned;
     return step;
   }
+
+  // Steps that other threads made meanwhile, while the calling one trained nothing: then it hands the batches
+  // on, as prefetching threads do, and its waits are not training's. 0: the calling thread trains, or none is
+  // known to.
+  std::uint64_t trained_elsewhere() const { return others > others_before ? others - others_before : 0; }
 
   // The length of the recorded part of the loop.
   std::uint64_t ticks() const {

@@ -46,6 +46,8 @@ struct OpenSpan {
       kUnknown;  // sample, fetch: what came is a batch of so many samples, 0: not known
   std::uint64_t process_cpu_before = kUnknown;  // next: CPU time of the process at its start and end, ns
   std::uint64_t process_cpu_after = kUnknown;
+  // next: steps of optimizers of other threads so far, if its thread trains nothing itself; 0: none.
+  std::uint64_t others_steps = 0;
   const Op* op = nullptr;         // op: itself; sample: the op that took most of it, nested ones subtracted
   std::uint64_t worst_ticks = 0;  // sample: time of that op
   std::array<std::uint64_t, kMaxSpanFields> fields{};  // as in the kind's row, signed ones cast to unsigned

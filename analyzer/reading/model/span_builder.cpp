@@ -150,6 +150,9 @@ void SpanBuilder::point(Stream& stream, const Record& record, std::uint64_t tick
     case Kind::core_wait:
       if (innermost != nullptr) innermost->core_wait_ns = field<Kind::core_wait, "ns">(record);
       return;
+    case Kind::others_steps:
+      if (innermost != nullptr) innermost->others_steps = field<Kind::others_steps, "count">(record);
+      return;
     case Kind::process_cpu:
       if (innermost == nullptr) return;
       innermost->process_cpu_after = field<Kind::process_cpu, "ns">(record);

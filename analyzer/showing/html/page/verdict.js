@@ -109,7 +109,9 @@ function fourNumbers() {
           verdict.images_per_s == null ? 'too few batches to tell' : 'while training ran'),
       number(
           'waited', 'Waited for data', percentText(verdict.waited_percent), '',
-          verdict.waited_percent == null ? 'no training loop was seen' :
+          verdict.waited_percent == null ?
+              (report.loaders.some(l => l.taken_elsewhere) ? 'not known: another thread takes the batches' :
+                                                             'no training loop was seen') :
                                            `${timeText(1e3 * verdict.waited_s)} of ${timeText(1e3 * verdict.loop_s)}`,
           verdict.waited_percent >= 15 ? '.bad' : ''),
       number(
@@ -171,9 +173,10 @@ function cutShort() {
 function drawVerdict() {
   const {verdict, trace} = report;
   const judged = verdict.waited_percent != null;
+  const unjudged = report.loaders.some(l => l.taken_elsewhere) ? 'Not known' : 'Not enough to judge';
   const [flowClaim, ...flowSupport] = report.control_flow?.split(/(?<=\.) (?=[A-Z])/) ?? [];
   const [claim, support] = onlyRegion ? [flowClaim, verdict.message] : sentenceParts(verdict);
-  const [state, tone] = onlyRegion ? ['Control flow', 'var(--c0)'] : judged ? BOUNDS[verdict.bound] : ['Not enough to judge', 'var(--c9)'];
+  const [state, tone] = onlyRegion ? ['Control flow', 'var(--c0)'] : judged ? BOUNDS[verdict.bound] : [unjudged, 'var(--c9)'];
   const flowLine = controlFlowLine(onlyRegion ? flowSupport.join(' ') : report.control_flow);
   const amount = onlyRegion ? `${countText(firstRegion.calls)} calls` :
                               `${countText(report.batches.count)} batches · ${countText(report.batches.samples)} samples`;
