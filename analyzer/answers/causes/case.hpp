@@ -27,7 +27,8 @@ class Case {
 
   // How its batches are made is not in the trace: it is another library's.
   bool is_other() const { return loader_ != nullptr && loader_->loader && loader_->loader->is_other(); }
-  // Its batches are taken by a thread that trains nothing and hands them on: how training waited is not known.
+  // Its batches are taken by a thread that trains nothing and hands them on: how training waited is not
+  // known.
   bool taken_elsewhere() const { return loader_ != nullptr && loader_->taken_elsewhere(); }
   // Whether there is a loop that asked for batches, and batches that were made.
   bool judgeable() const;

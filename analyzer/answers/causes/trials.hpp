@@ -124,7 +124,8 @@ class Trials {
   std::vector<std::string> changed_ops_;  // by the trial `op`: the longest one, or all of its library
 };
 
-// Whether enough of the loader's batches were recorded for a meaningful replay, and training's waits for them.
+// Whether enough of the loader's batches were recorded for a meaningful replay, and training's waits for
+// them.
 inline bool can_replay(const Recording& recording) {
   return recording.kept() >= kFewestToReplay && recording.seen() && !recording.taken_elsewhere();
 }

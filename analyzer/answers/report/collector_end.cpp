@@ -150,7 +150,8 @@ void FindingsCollector::leave_out_taken_elsewhere() {
       continue;
     }
     loader.train_step = loader.wait = Series();
-    for (EpochsFinding* epochs : {&loader.first_epoch, &loader.later_epochs}) epochs->waited = epochs->loop = 0;
+    for (EpochsFinding* epochs : {&loader.first_epoch, &loader.later_epochs})
+      epochs->waited = epochs->loop = 0;
   }
   findings_.loop = std::max(0.0, findings_.loop - findings_.at_once);
   const bool elsewhere = std::any_of(findings_.loaders.begin(), findings_.loaders.end(),

@@ -102,8 +102,8 @@ struct LoaderFinding {
   std::uint64_t epoch_batches = 0;  // of the last epoch that was gone through to its end; 0: none was
   std::uint64_t given = 0;          // batches of another library's loader, see Loader::library
   Series fetch, train_step, wait;
-  double next = 0;  // inside __next__
-  double loop = 0;  // from the first __next__ of an epoch to the end of its last
+  double next = 0;            // inside __next__
+  double loop = 0;            // from the first __next__ of an epoch to the end of its last
   double next_elsewhere = 0;  // of `next`: in epochs of which Iteration::trained_elsewhere(); …
   TakingThread taker;         // … by this thread
   EpochsFinding first_epoch, later_epochs;

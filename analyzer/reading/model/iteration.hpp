@@ -23,10 +23,10 @@ inline IterationKey iteration_of(const Span& next) {
 // the first one behind it counts neither as a step nor as a part of the loop; nor does another loop inside of
 // a step.
 struct Iteration {
-  std::uint64_t first = kUnknown, last = 0;  // ticks: the first call's start, the last one's end
-  std::uint64_t missing = 0;                 // ticks between them that lie in gaps
-  std::uint64_t inner_cpu_ns = 0;            // of the process, in other loops inside of the last step
-  bool stepping = false;                     // the last call gave a batch: training runs
+  std::uint64_t first = kUnknown, last = 0;     // ticks: the first call's start, the last one's end
+  std::uint64_t missing = 0;                    // ticks between them that lie in gaps
+  std::uint64_t inner_cpu_ns = 0;               // of the process, in other loops inside of the last step
+  bool stepping = false;                        // the last call gave a batch: training runs
   std::uint64_t others_before = 0, others = 0;  // OpenSpan::others_steps of the first and of the last call
 
   // Adds a call. Returns the training step before it: from the end of a call that gave a batch to the start
