@@ -24,8 +24,8 @@ bool makes_for(std::uint32_t owner);
 // looked at now and then until it says so.
 bool parent_makes_for(std::uint32_t owner);
 
-// Whether the next batch may tell that the last ones were batches of such a loader's: what is recorded of this
-// thread has to begin with the first of them, and must not have begun by then.
+// Whether the next batch may tell that the last ones were batches of such a loader's: what is recorded of
+// this thread has to begin with the first of them, and must not have begun by then.
 bool may_begin_with_batch();
 
 // A forked child starts with none.

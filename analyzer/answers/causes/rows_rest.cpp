@@ -47,7 +47,8 @@ std::string why_too_little(const Case& c) {
     return "How a batch was made is not in the part of the trace that is here";
   if (findings.fetch.empty())
     return "No batch was recorded: while it was traced, the program got none. Looked for were PyTorch's "
-           "DataLoader, its subclasses and copies, iterators of installed packages that give tensors, and the "
+           "DataLoader, its subclasses and copies, iterators of installed packages that give tensors, and "
+           "the "
            "program's own that give tensors of two dimensions or more and between whose results an optimizer "
            "of PyTorch's steps";
   if (findings.loop > 0 && !findings.waits_known())
