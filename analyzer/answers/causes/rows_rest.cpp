@@ -48,9 +48,8 @@ std::string why_too_little(const Case& c) {
   if (findings.fetch.empty())
     return "No batch was recorded: while it was traced, the program got none. Looked for were PyTorch's "
            "DataLoader, its subclasses and copies, iterators of installed packages that give tensors, and "
-           "the "
-           "program's own that give tensors of two dimensions or more and between whose results an optimizer "
-           "of PyTorch's steps";
+           "the program's own that give tensors of two dimensions or more and between whose results an "
+           "optimizer of PyTorch's steps";
   if (findings.loop > 0 && !findings.waits_known())
     return "Whether training waits for its data is not known: nothing in the trace says how long it waited "
            "for a batch (in imported logs, lines of SBatchWait_ would)";
