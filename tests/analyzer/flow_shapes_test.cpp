@@ -77,8 +77,8 @@ std::vector<std::uint32_t> add_shapes(const CodeFlow& flow, const std::set<std::
   return wrong;
 }
 
-// `text`: what print_codes.py printed of flow_shapes.py. Without the tables of exceptions, as older traces are,
-// all is found, too.
+// `text`: what print_codes.py printed of flow_shapes.py. Without the tables of exceptions, as older traces
+// are, all is found, too.
 void check(const std::string& text, bool with_exceptions) {
   INFO(with_exceptions);
   Shapes wanted = shapes_of_source(), found;
