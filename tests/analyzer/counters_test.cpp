@@ -94,32 +94,6 @@ TEST_CASE("totals: Student's interval of calls that differ") {
   CHECK(total->interval->low == Approx(50'000 - 2.776 * 1500).epsilon(0.0001));
 }
 
-TEST_CASE("totals: calls that take most of the time and of which none was measured are not known") {
-  CallsByDuration calls{};
-  MeasuredByDuration measured{};
-  calls[kShort] = 160;
-  for (int i = 0; i < 30; ++i) measured[kShort].add(5);
-  calls[kLong] = 40;
-  CHECK_FALSE(total_of(calls, measured));
-  measured[kLong].add(5000);
-  CHECK(total_of(calls, measured)->value == 160 * 5 + 40 * 5000);
-  CHECK_FALSE(total_of(calls, measured)->interval);
-  measured[kLong] = {};
-  calls[kLong] = 1;  // as where a call was interrupted
-  CHECK(total_of(calls, measured)->value == 161 * 5);
-}
-
-TEST_CASE("totals: short calls of which none was measured do not count as long ones") {
-  CallsByDuration calls{};
-  MeasuredByDuration measured{};
-  calls[kShort] = 160;
-  calls[kLong] = 40;
-  for (int i = 0; i < 10; ++i) measured[kLong].add(5000);
-  const auto total = total_of(calls, measured);
-  CHECK(total->value > 40 * 5000);
-  CHECK(total->value < 1.2 * 40 * 5000 + 160 * 5000 / 16.0);
-}
-
 TEST_CASE("totals: what no measured call had may still be in the others") {
   CallsByDuration calls{};
   MeasuredByDuration measured{};

@@ -33,18 +33,17 @@ using MeasuredByDuration = std::array<MeasuredCalls, kDurationClasses>;
 
 struct SampledTotal {
   double value = 0;
-  std::optional<Bounds> interval;  // 95 %; none: of calls that are like no others a single one was measured
+  std::optional<Bounds> interval;  // 95 %; none: a single call was measured of several
   std::uint64_t measured = 0;      // calls
 };
 
 // The sum over all `calls`, of which `measured` is a part; none: no call was measured.
 //
 // Post-stratified by duration (Cochran, Sampling Techniques, 5A.9): in each class the measured calls' mean
-// stands for the others. A class without two measured calls joins neighbours that took about as long; where
-// there are none and it took much of the time, nothing is known of the sum. One that was measured wholly is
-// exact, and so are the calls in `apart`, which are like no others and not among `calls`. The interval is
-// Student's, but not narrower than the exact one of a Poisson count: what happens seldom may have been missed
-// in all calls that were measured.
+// stands for the others. A class without two measured calls joins its neighbours; one that was measured
+// wholly is exact, and so are the calls in `apart`, which are like no others and not among `calls`. The
+// interval is Student's, but not narrower than the exact one of a Poisson count: what happens seldom may have
+// been missed in all calls that were measured.
 std::optional<SampledTotal> total_of(const CallsByDuration& calls, const MeasuredByDuration& measured,
                                      const MeasuredCalls& apart = {});
 
