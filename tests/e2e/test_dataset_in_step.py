@@ -22,6 +22,8 @@ def test_calls_and_their_time(kind, called):
     if kind == "once":
         assert not told
         return
+    stalled = told.pop("cheap", {"calls": 0})  # a call in which the machine did something else takes long, too
+    assert stalled["calls"] <= truth["cheap_calls"] / 4
     assert {name: call["calls"] for name, call in told.items()} == truth["calls"]
     total = sum(call["total_s"] for call in told.values())
     checks.near(total, sum(truth["spent"].values()), share=0.05)
