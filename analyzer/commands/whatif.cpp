@@ -91,10 +91,8 @@ const Recording& chosen(const std::vector<Recording>& recordings, const WhatifOp
   if (found != nullptr && found->taken_elsewhere())
     throw Unusable(
         fmt::format("{}: another thread than training's takes the batches of loader {} and hands them on: "
-                    "how long training "
-                    "waited for them, and what would change that, is not known; trace a run in which "
-                    "training itself goes "
-                    "through the DataLoader",
+                    "how long training waited for them, and what would change that, is not known; trace a "
+                    "run in which training itself goes through the DataLoader",
                     escaped(path), found->loader.id));
   const std::uint64_t batches = found == nullptr ? 0 : found->kept();
   if (batches < kFewestToReplay)

@@ -72,6 +72,49 @@ TEST_CASE("control-flow: much waiting is told, and no gain") {
         std::string::npos);
 }
 
+TEST_CASE("control-flow: where recording took most of a call, no gain is told") {
+  for (const double cost_ms : {7.0, 8.0}) {
+    INFO(cost_ms);
+    RegionTrace made;
+    made.begin(10);
+    made.call(10, kHelper);
+    made.op(11, 0.5, kAdd, made.place(kHelper, 0));
+    made.returns(20);
+    made.end(20, 0, 0, cost_ms);
+    const Told told(made);
+    const controlflow::RegionAnswer& answer = told.answers.at(0);
+    const bool hidden = cost_ms > 7.5;
+    CHECK(answer.is_hidden() == hidden);
+    CHECK(controlflow::control_flow_text(told.answers, 12, Terminal{}).starts_with("Recording took ") ==
+          hidden);
+    CHECK(controlflow::control_flow_findings(answer).empty() == hidden);
+    CHECK(controlflow::control_flow_json(told.answers)["regions"][0]["what_if"].is_null() == hidden);
+  }
+}
+
+TEST_CASE("control-flow: what an inner loop extracts is not what a test behind it reads") {
+  // for …: a test of a tensor   (lines 11 and 12)
+  // if …: a call                (line 13: test at 8; line 14: call at 10)
+  // a call                      (line 15)
+  constexpr std::uint64_t kBehind = 3;
+  Assembly code;
+  code.add(kNop, 0, 10).add(kForIter, 2, 11).add(kCall, 0, 12).add(kJumpBackward, 3, 11);
+  code.add(kJumpIfFalse, 1, 13).add(kCall, 0, 14).add(kCall, 0, 15).add(kReturn, 0, 16);
+  RegionTrace made;
+  made.code(kBehind, "Model.behind", code);
+  made.begin(10);
+  made.call(10, kBehind);
+  for (int i = 0; i < 3; ++i) made.op(11 + i, 0.9, kTruth, made.place(kBehind, 4));
+  made.op(15, 0.5, kAdd, made.place(kBehind, 10));
+  made.op(16, 0.5, kAdd, made.place(kBehind, 12));
+  made.returns(17);
+  made.end(17);
+  const Told told(made);
+  const controlflow::Construct& branch = told.branch(13);
+  CHECK(branch.taken == 1);
+  CHECK(!branch.data_dependent);
+}
+
 TEST_CASE("control-flow: a test that reads a tensor comes before the loop whose cost it is") {
   RegionTrace made;
   made.begin(10);

@@ -219,3 +219,32 @@ TEST_CASE("control-flow: traces with lost records, or in which all was compiled,
   CHECK(controlflow::measured_json(measured(whole, cut))["overhead"].is_null());
   CHECK(controlflow::measured_json(measured(whole, whole))["overhead"] == 0);
 }
+
+TEST_CASE("control-flow: functions of one name are told apart, and calls that were only timed are of none") {
+  constexpr std::uint64_t kOnlyTime = 4;
+  for (const bool two : {false, true}) {
+    INFO(two);
+    RegionTrace regions;
+    constexpr std::uint64_t kOther = 3;
+    regions.function(kOther, "Model.forward", "/home/me/other.py", 20);
+    double ms = 10;
+    for (int i = 0; i < 4; ++i) {
+      const bool other = two && i % 2 == 1;
+      const double took = other ? 5 : 2;
+      regions.begin(ms, i);
+      regions.call(ms, other ? kOther : kForward);
+      regions.op(ms + took, took - 0.1, kAdd, regions.place(other ? kOther : kForward, 4));
+      regions.returns(ms + took);
+      regions.end(ms + took, i);
+      ms += 10;
+    }
+    regions.begin(ms, 4);
+    regions.end(ms + 1, 4, kOnlyTime);
+    const Told told(regions);
+    REQUIRE(told.answers.size() == (two ? 2 : 1));
+    CHECK(told.answers[0].name == (two ? "Model.forward (other.py:20)" : "Model.forward"));
+    CHECK(told.answers[0].recorded == (two ? 2 : 4));
+    CHECK(told.answers[0].timed == (two ? 0 : 1));
+    CHECK(told.answers[0].parts.all() == Approx((two ? 5 : 2) * kMs));
+  }
+}

@@ -34,9 +34,9 @@ def agree(condition, *told):
         raise Disturbed(*told)
 
 
-def near(told, truth, share=0.1, slack=0.02):
-    """Asserts that two measurements in seconds agree, within a share or some seconds."""
-    agree(abs(told - truth) <= max(share * truth, slack), told, truth)
+def near(told, truth, share=0.1, slack=0.02, what=""):
+    """Asserts that two measurements in seconds agree, within a share or some seconds. `what`: for the message."""
+    agree(abs(told - truth) <= max(share * truth, slack), what, told, truth)
 
 
 def same(pair):

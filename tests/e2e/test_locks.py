@@ -14,7 +14,7 @@ def test_waits_for_locks(tmp_path, tracers):
     names = {"threading.Lock": "lock", "threading.RLock": "recursive", "multiprocessing.Lock": "shared"}
     assert set(told) == set(names)
     for name, own in names.items():
-        checks.near(told[name]["total_s"], truth[own])
+        checks.near(told[name]["total_s"], truth[own], what=name)
         assert told[name]["op"] == "Waits.wait"
         assert told[name]["waits"] >= 9
     assert truth["event"] >= 0.2

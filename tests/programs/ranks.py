@@ -33,7 +33,7 @@ class Read:
 def train(options):
     rank, slow = distributed.get_rank(), int(options.slow)
     dataset = made.Tensors(64)
-    dataset.transform.transforms.insert(0, Read(0.05 if rank == slow else 0))
+    dataset.transform.transforms.insert(0, Read(0.15 if rank == slow else 0))
     loader = DataLoader(dataset, batch_size=4, num_workers=options.workers, sampler=DistributedSampler(dataset),
                         multiprocessing_context=options.start_method)
     model = DistributedDataParallel(nn.Sequential(nn.Flatten(), nn.Linear(64 * 64, 8)))

@@ -13,9 +13,8 @@ std::vector<Evidence> waiting(const Case& c) {
 }
 
 std::string place_of(const LoaderFinding& finding) {
-  if (!finding.loader || finding.loader->file.empty()) return {};
-  const std::string& file = finding.loader->file;
-  return fmt::format(" made at {}:{}", escaped(file.substr(file.rfind('/') + 1)), finding.loader->line);
+  const std::string place = finding.loader ? finding.loader->place() : "";
+  return place.empty() ? place : " made at " + escaped(place);
 }
 
 // Python gives its threads names from 3.14 on; before, they have the program's.
@@ -28,10 +27,10 @@ std::string name_of(const TakingThread& taker, const Process& training) {
 std::string why_taken_elsewhere(const LoaderFinding& finding) {
   return fmt::format(
       "How long training waits for its data is not known: the batches of the DataLoader{} are taken by "
-      "another "
-      "thread of training's process ({}), which trains nothing itself and hands them on, as prefetching ones "
-      "do; what that thread waits is no wait of training's. What would tell: the time around the call that "
-      "gives training a batch, or a run in which training itself goes through the DataLoader",
+      "another thread of training's process ({}), which trains nothing itself and hands them on, as "
+      "prefetching ones do; what that thread waits is no wait of training's. What would tell: the time "
+      "around "
+      "the call that gives training a batch, or a run in which training itself goes through the DataLoader",
       place_of(finding), name_of(finding.taker, *finding.training));
 }
 

@@ -1,5 +1,7 @@
 #include "answers/controlflow/answer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,14 +14,20 @@
 namespace lotus::analyzer::controlflow {
 namespace {
 
-std::string name_of(const Region& region) {
-  if (region.is_step) return "training step";
+// Whose calls the region's are; of a step nobody's.
+memory::SourceLine function_of(const Region& region) {
   for (const Activation& activation : region.activations) {
-    if (activation.inferred) continue;
+    if (region.is_step || activation.inferred) continue;
     const auto code = region.process->python_codes.find(activation.code);
-    return code != region.process->python_codes.end() ? code->second.name : "region";
+    if (code == region.process->python_codes.end()) break;
+    return {code->second.file, code->second.name, code->second.line};
   }
-  return "region";
+  return {};
+}
+
+std::string name_of(const Region& region, const memory::SourceLine& function) {
+  if (region.is_step) return "training step";
+  return function.function.empty() ? "region" : function.function;
 }
 
 constexpr double kMostRecording = 0.75;
@@ -111,16 +119,12 @@ std::optional<double> waited_in(const Group& used) {
   return waited / static_cast<double>(used.size());
 }
 
-RegionAnswer answer_of(Group group) {
-  Group timed;
-  std::copy_if(group.begin(), group.end(), std::back_inserter(timed),
-               [](const Region* region) { return region->only_timed && region->ended; });
-  std::erase_if(group, [](const Region* region) { return region->only_timed; });
-  if (group.empty()) return {};
+// `group`: recorded calls of a function. `timed`: calls of it that were only timed.
+RegionAnswer answer_of(const Group& group, const Group& timed) {
   const Region& first = *group.front();
   RegionAnswer answer;
   answer.process = first.process;
-  answer.name = name_of(first);
+  answer.name = name_of(first, function_of(first));
   answer.is_step = first.is_step;
   answer.recorded = group.size();
   answer.incomplete = static_cast<std::uint64_t>(
@@ -163,6 +167,29 @@ RegionAnswer answer_of(Group group) {
                    [](const ConstructAnswer& a, const ConstructAnswer& b) { return blame(a) > blame(b); });
   return answer;
 }
+
+// Of a process: several functions may have the name that was asked for.
+struct Calls {
+  std::map<memory::SourceLine, Group> recorded;
+  Group timed;
+
+  void add(const Region& region) {
+    if (!region.only_timed)
+      recorded[function_of(region)].push_back(&region);
+    else if (region.ended)
+      timed.push_back(&region);
+  }
+  // Calls whose function was not seen are of the only one that was.
+  void name_unnamed() {
+    const auto unnamed = recorded.find({});
+    if (unnamed == recorded.end() || recorded.size() != 2) return;
+    Group& named = recorded.rbegin()->second;
+    named.insert(named.end(), unnamed->second.begin(), unnamed->second.end());
+    std::sort(named.begin(), named.end(),
+              [](const Region* a, const Region* b) { return a->number < b->number; });
+    recorded.erase(unnamed);
+  }
+};
 
 }  // namespace
 
@@ -219,14 +246,19 @@ Ladder RegionAnswer::ladder() const {
 }
 
 std::vector<RegionAnswer> answers_of(const std::vector<Region>& regions) {
-  std::map<std::tuple<std::uint32_t, const Process*, bool>, Group>
-      groups;  // a process has one region's function
+  std::map<std::tuple<std::uint32_t, const Process*, bool>, Calls> found;
   for (const Region& region : regions)
-    groups[{region.process->number, region.process, region.is_step}].push_back(&region);
+    found[{region.process->number, region.process, region.is_step}].add(region);
   std::vector<RegionAnswer> answers;
-  for (const auto& [key, group] : groups)
-    if (RegionAnswer answer = answer_of(group); answer.process != nullptr)
-      answers.push_back(std::move(answer));
+  for (auto& [key, calls] : found) {
+    calls.name_unnamed();
+    const bool one = calls.recorded.size() == 1;
+    for (const auto& [function, group] : calls.recorded) {
+      // Of calls that were only timed, the function is not recorded.
+      answers.push_back(answer_of(group, one ? calls.timed : Group{}));
+      if (!one) answers.back().name += fmt::format(" ({})", memory::source_text(function));
+    }
+  }
   std::stable_sort(answers.begin(), answers.end(), [](const RegionAnswer& a, const RegionAnswer& b) {
     return a.parts.untraced() * static_cast<double>(a.recorded) >
            b.parts.untraced() * static_cast<double>(b.recorded);

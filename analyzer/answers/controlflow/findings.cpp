@@ -37,8 +37,7 @@ std::string loop_text(const RegionAnswer& answer, const ConstructAnswer& loop) {
   const double iterations = answer.per_call(loop.sums.iterations);
   return fmt::format(
       "The loop at {}: {} a call, each with {} of Python beside {} of operators; {} of the call's time is "
-      "its "
-      "control flow.",
+      "its control flow.",
       at(loop), (loop.sums.exact ? "" : "about ") + with_noun(times_text(iterations), "iteration"),
       human_time(python / std::max(1.0, iterations)),
       human_time(loop.sums.within.native / static_cast<double>(answer.used) / std::max(1.0, iterations)),
@@ -70,8 +69,7 @@ std::string recursion_advice(const RegionAnswer& answer, const ConstructAnswer& 
              ? " Each call makes one at most: write it as a loop, and compile that (torch.compile, "
                "torch.jit.script)."
              : " Go through the tree level by level, with one operator for all nodes of a level, and read "
-               "its "
-               "structure once (tolist) before.";
+               "its structure once (tolist) before.";
 }
 
 std::string skip_text(const ConstructAnswer& branch) {
@@ -87,13 +85,11 @@ std::string skip_text(const ConstructAnswer& branch) {
   if (skip.benefit_ns < 0)
     return fmt::format(
         "The branch at {} costs more than it saves: to decide takes {}, to skip saves {}. It pays if at most "
-        "{} "
-        "of its visits take the longer side; {} do.",
+        "{} of its visits take the longer side; {} do.",
         at(branch), decides, saves, most, executed);
   return fmt::format(
       "The branch at {} pays as long as at most {} of its visits take the longer side; {} do. To decide "
-      "takes "
-      "{}, to skip saves {}.",
+      "takes {}, to skip saves {}.",
       at(branch), most, executed, decides, saves);
 }
 

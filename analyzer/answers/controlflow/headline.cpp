@@ -35,8 +35,7 @@ std::string headline(const RegionAnswer& answer) {
   if (answer.is_hidden())
     return fmt::format(
         "Recording took {} of the {} of {}: what its parts take without it is not known. LOTUS_STEPS=most, "
-        "and "
-        "more calls, tell it, as some are only timed then.",
+        "and more calls, tell it, as some are only timed then.",
         human_time(answer.parts.tracing), human_time(answer.parts.all()), of_call(answer));
   if (answer.overhead() < kNothingToGain) return "Nothing to gain: c" + share + ".";
   if (answer.operators == 0)

@@ -63,8 +63,7 @@ std::string Measured::why_not() const {
     };
     return fmt::format(
         "the first trace has {}, the other one {}, which is not the same work. Record both with "
-        "LOTUS_REGION, "
-        "or both without",
+        "LOTUS_REGION, or both without",
         what(with), what(without));
   }
   std::string why = no_usual_call(with, kFirst);
@@ -95,8 +94,7 @@ std::string measured_text(const Measured& measured, const Terminal& terminal) {
   else
     text = fmt::format(
         "Measured against the other trace: {} of {} goes: a call takes {}, and {} of {} there. From the "
-        "first "
-        "trace alone {} was to be expected.",
+        "first trace alone {} was to be expected.",
         human_percent(100 * measured.overhead()), escaped(measured.with.name), human_time(with),
         human_time(without), escaped(measured.without.name), human_percent(100 * measured.with.overhead()));
   std::string told = terminal.styled(Style::bold, wrapped(text, terminal.width)) + "\n";

@@ -59,8 +59,8 @@ class Text {
     if (!answer.calls_seen)
       paragraph(
           "Calls of Python functions were not recorded, so loops, branches and recursions are not known: "
-          "record with "
-          "LOTUS_CONTROL_FLOW=1, or LOTUS_REGION=qualified.name for one function; see docs/control-flow.md.");
+          "record with LOTUS_CONTROL_FLOW=1, or LOTUS_REGION=qualified.name for one function; see "
+          "docs/control-flow.md.");
     else if (answer.lower_bound)
       paragraph("Some calls of Python functions, or records, are missing: counts are lower bounds.");
     if (answer.cost_known && answer.timed == 0 &&
@@ -253,8 +253,7 @@ std::string control_flow_text(const std::vector<RegionAnswer>& answers, std::siz
                               const Terminal& terminal) {
   if (answers.empty())
     return "No region and no training step is recorded with its operators: record with "
-           "LOTUS_REGION=qualified.name, as "
-           "LOTUS_REGION=Model.forward, see docs/control-flow.md.\n";
+           "LOTUS_REGION=qualified.name, as LOTUS_REGION=Model.forward, see docs/control-flow.md.\n";
   Text text(rows, terminal);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (i > 0) text.line();

@@ -90,6 +90,7 @@ class FindingsCollector : public Visitor {
   void fold_unended(const Reading& reading);
   void note_killed_training();
   void fold_loops();
+  void note_loops_at_once();
   static void note_taker(const Process& training, const Loop& loop, LoaderFinding& loader);
   void leave_out_taken_elsewhere();
   void add_helping(const Process& process, std::uint64_t tid, std::uint64_t stack, double ns);

@@ -99,7 +99,6 @@ struct ThreadLoops {
 }  // namespace
 
 void FindingsCollector::fold_loops() {
-  std::map<std::pair<const Process*, const Stream*>, ThreadLoops> threads;
   for (const auto& [key, loop] : loops_) {
     const auto& [process, iterator, reset] = key;
     LoaderFinding& loader = loader_of(*process, iterator);
@@ -114,19 +113,27 @@ void FindingsCollector::fold_loops() {
         process->epoch_number_of(iterator, reset) > 0 ? loader.later_epochs : loader.first_epoch;
     epochs.waited += loop.next;
     epochs.loop += lasted;
-    if (loop.trained_elsewhere() == 0) {
-      ThreadLoops& thread = threads[{process, loop.stream()}];
-      thread.sum += loop.ticks();
-      thread.whole.push_back({loop.first, loop.last});
-    }
     findings_.wall = std::max(lasted, findings_.wall - missing);
     findings_.quality.missing_loop += missing;
     findings_.quality.busy += lasted;
     findings_.cores = std::max(findings_.cores, process->cores);
   }
+  note_loops_at_once();
+  loops_.clear();
+}
+
+// Whether a loader's batches are taken elsewhere is known once all its loops are.
+void FindingsCollector::note_loops_at_once() {
+  std::map<std::pair<const Process*, const Stream*>, ThreadLoops> threads;
+  for (const auto& [key, loop] : loops_) {
+    const auto& [process, iterator, reset] = key;
+    if (loader_of(*process, iterator).taken_elsewhere()) continue;
+    ThreadLoops& thread = threads[{process, loop.stream()}];
+    thread.sum += loop.ticks();
+    thread.whole.push_back({loop.first, loop.last});
+  }
   for (auto& [key, thread] : threads)
     findings_.at_once += static_cast<double>(trace_->clock.duration_ns(thread.sum - thread.ticks()));
-  loops_.clear();
 }
 
 void FindingsCollector::note_taker(const Process& training, const Loop& loop, LoaderFinding& loader) {

@@ -55,8 +55,8 @@ std::string loader_name(const LoaderRows& loaders, std::size_t row) {
 
 // `train_loader, train.py:88`
 std::string place_of(const Loader& loader) {
-  if (loader.file.empty()) return "-";
-  const std::string place = fmt::format("{}:{}", loader.file.substr(loader.file.rfind('/') + 1), loader.line);
+  const std::string place = loader.place();
+  if (place.empty()) return "-";
   return escaped(loader.variable.empty() ? place : loader.variable + ", " + place);
 }
 

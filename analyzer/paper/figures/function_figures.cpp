@@ -53,8 +53,7 @@ std::vector<std::string> chosen(const std::vector<RunData>& runs, const FigureOp
 [[noreturn]] void refuse(const std::vector<RunData>& runs, const std::vector<std::string>& names) {
   constexpr const char* kRemedy =
       "record with LOTUS_COUNTERS=default (docs/counters.md), or import a profiler's table that has them "
-      "with "
-      "`lotus-analyze import --mapping JSON --uarch CSV`, or name another by --counter";
+      "with `lotus-analyze import --mapping JSON --uarch CSV`, or name another by --counter";
   if (!names.empty())
     throw Unusable(
         fmt::format("the traces hold no second counter beside {}, which figures 6e and 6f show: {}",

@@ -88,8 +88,7 @@ DataTable out_of_order_figure(const std::vector<RunData>& runs, const FigureOpti
   if (early == nullptr)
     throw Unusable(
         fmt::format("{}: every batch of what was asked for arrived in order, so there is nothing to show; a "
-                    "run with more "
-                    "workers, or with samples of uneven cost, has some",
+                    "run with more workers, or with samples of uneven cost, has some",
                     escaped(run.configuration.file)));
   const std::uint64_t most = std::max<std::uint64_t>(options.batches, 2);
   std::uint64_t first = early->batch;

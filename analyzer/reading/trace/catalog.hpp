@@ -40,6 +40,10 @@ struct Loader {
   bool is_other() const { return !library.empty(); }
   // `LoaderIterator of torchdata.nodes`
   std::string name() const { return is_other() ? dataset + " of " + library : dataset; }
+  // `train.py:88`; empty: unknown.
+  std::string place() const {
+    return file.empty() ? file : file.substr(file.rfind('/') + 1) + ":" + std::to_string(line);
+  }
   // Over epochs.
   bool keeps_workers() const { return persistent && made <= 1; }
 };

@@ -27,8 +27,7 @@ namespace {
   if (error == EMFILE && ::getrlimit(RLIMIT_NOFILE, &limit) == 0)
     throw Unusable(
         fmt::format("{}: cannot be opened: each trace is a file that stays open, and no more than {} may be; "
-                    "raise the limit "
-                    "(ulimit -n), or name fewer traces",
+                    "raise the limit (ulimit -n), or name fewer traces",
                     name, limit.rlim_cur));
   throw Unusable(fmt::format("{}: cannot be opened: {}; check the path and its permissions", name,
                              std::strerror(error)));
