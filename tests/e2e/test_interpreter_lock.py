@@ -45,4 +45,4 @@ def test_the_fetch_computes_in_its_threads(kind, threaded):
     cores = len(os.sched_getaffinity(0))
     asked = harness.run([harness.ANALYZE, "whatif", "--json", "--workers", str(4 * cores), threaded.trace.path])
     answer = json.loads(asked.stdout)
-    assert answer["recorded"]["epoch_s"] < 1.3 * cores * answer["asked"]["epoch_s"], answer
+    checks.agree(answer["recorded"]["epoch_s"] < 1.3 * cores * answer["asked"]["epoch_s"], answer)

@@ -9,6 +9,7 @@
 #include "answers/controlflow/branch_sides.hpp"
 #include "answers/controlflow/contexts.hpp"
 #include "answers/controlflow/early_tests.hpp"
+#include "answers/controlflow/recursions.hpp"
 #include "answers/controlflow/visits.hpp"
 
 namespace lotus::analyzer::controlflow {
@@ -26,15 +27,15 @@ class Walk {
         times_(times),
         constructs_(constructs),
         sides_(region, flow, times),
-        early_(region, flow) {}
+        early_(region, flow),
+        recursions_(region, codes) {}
 
   void run() {
-    find_depths();
     enter_activations();
     for (std::size_t i = 0; i < region_.activations.size(); ++i) walk(i);
     spread_gaps();
     spread_operators();
-    count_recursions();
+    recursions_.count(constructs_);
     sum_contexts();
     sides_.settle(constructs_);
     settle_doubts();
@@ -44,23 +45,6 @@ class Walk {
   }
 
  private:
-  // How many calls of an activation's code are open with it.
-  void find_depths() {
-    depths_.assign(region_.activations.size(), 1);
-    for (std::size_t i = 0; i < region_.activations.size(); ++i) {
-      const std::uint64_t code = region_.activations[i].code;
-      if (code == 0) continue;  // a function that has no number may be any
-      std::size_t above = region_.activations[i].caller;
-      while (above != Activation::kNobody && region_.activations[above].code != code)
-        above = region_.activations[above].caller;
-      // What calls the step is none of it.
-      if (above != Activation::kNobody && region_.is_step && region_.activations[above].before) continue;
-      if (above == Activation::kNobody || codes_.is_machinery(code)) continue;
-      depths_[i] = depths_[above] + 1;
-      recursive_.insert(code);
-    }
-  }
-
   ConstructKey loop_key(std::size_t activation, std::size_t loop) const {
     return {ConstructKind::loop, region_.activations[activation].code, loop};
   }
@@ -87,8 +71,8 @@ class Walk {
     for (std::size_t i = 0; i < region_.activations.size(); ++i) {
       const Activation& activation = region_.activations[i];
       contexts_of_[i] = called_in[i];
-      if (recursive_.contains(activation.code))
-        contexts_of_[i] = contexts_.entered(called_in[i], {ConstructKind::recursion, activation.code, 0});
+      if (recursions_.contains(activation.code))
+        contexts_of_[i] = contexts_.entered(called_in[i], Recursions::key(activation.code));
       for (const Event& event : activation.events) {
         if (!event.is_call || event.index <= i) continue;
         const std::size_t at = instruction_of(i, event);
@@ -289,7 +273,7 @@ class Walk {
       }
       for (const auto& [loop, share] : shares)
         contexts_.at(in_loop(gap.activation, loop)).parts.add(gap.parts, share);
-      add_by_depth(gap.activation, gap.parts);
+      recursions_.add_by_depth(gap.activation, gap.parts, constructs_);
     }
   }
 
@@ -308,7 +292,7 @@ class Walk {
         const CodeFlow* flow = flow_of(index);
         const std::size_t at = instruction_of_operator(i);
         context = in_loop(index, flow != nullptr && at != kNone ? flow->loop_at(at) : kNone);
-        add_by_depth(index, times_.operators[i]);
+        recursions_.add_by_depth(index, times_.operators[i], constructs_);
       }
       contexts_.at(context).parts.add(times_.operators[i]);
       ++contexts_.at(context).operators;
@@ -322,29 +306,6 @@ class Walk {
     if (flow == nullptr || place == region_.process->places.end()) return kNone;
     if (place->second.code != region_.activations[at.activation].code) return kNone;
     return flow->doer_at(place->second.offset);
-  }
-
-  // Of the innermost recursion.
-  void add_by_depth(std::size_t index, const Parts& parts) {
-    while (index != Activation::kNobody && !recursive_.contains(region_.activations[index].code))
-      index = region_.activations[index].caller;
-    if (index == Activation::kNobody) return;
-    Construct& recursion = construct({ConstructKind::recursion, region_.activations[index].code, 0});
-    const std::size_t depth = depths_[index];
-    if (recursion.by_depth.size() < depth) recursion.by_depth.resize(depth);
-    recursion.by_depth[depth - 1].add(parts);
-  }
-
-  void count_recursions() {
-    for (std::size_t i = 0; i < region_.activations.size(); ++i) {
-      const Activation& activation = region_.activations[i];
-      if (!recursive_.contains(activation.code)) continue;
-      Construct& recursion = construct({ConstructKind::recursion, activation.code, 0});
-      ++recursion.calls;
-      recursion.depth = std::max<std::uint64_t>(recursion.depth, depths_[i]);
-      if (recursion.calls_by_depth.size() < depths_[i]) recursion.calls_by_depth.resize(depths_[i]);
-      ++recursion.calls_by_depth[depths_[i] - 1];
-    }
   }
 
   void sum_contexts() {
@@ -367,8 +328,9 @@ class Walk {
   BranchSides sides_;
   EarlyTests early_;
   Contexts contexts_;
-  std::vector<std::size_t> depths_, contexts_of_;
-  std::set<std::uint64_t> recursive_, mixed_;
+  Recursions recursions_;
+  std::vector<std::size_t> contexts_of_;
+  std::set<std::uint64_t> mixed_;
   std::set<ConstructKey> doubted_;
   std::map<std::tuple<std::uint64_t, std::size_t, std::size_t>, Shares> shares_;
 };
