@@ -7,6 +7,7 @@ def test_the_loop_is_counted_once(measured):
     both = measured("both", harness.program("loaders_at_once"))
     verdict = both.trace.report["verdict"]
     assert len(both.trace.report["loaders"]) == 2
-    checks.near(verdict["loop_s"], both.truth["loop"], share=0.05, slack=0.05)
-    checks.near(verdict["waited_s"], both.truth["waited"], share=0.05, slack=0.05)
-    checks.near(verdict["waited_percent"], 100 * both.truth["waited"] / both.truth["loop"], share=0, slack=5)
+    # The tracer starts its collector within the first call. Counted twice, the loop were twice as long.
+    checks.near(verdict["loop_s"], both.truth["loop"], slack=0.2)
+    checks.near(verdict["waited_s"], both.truth["waited"], slack=0.2)
+    checks.near(verdict["waited_percent"], 100 * both.truth["waited"] / both.truth["loop"], share=0, slack=10)
