@@ -72,9 +72,27 @@ struct StageContext : OperationContext {
     owner = whose;
     stage = true;
   }
-  // The function that a thread of the program's own loader runs is no operation, nor are methods of `self`.
-  const py::Object* body = nullptr;  // its code; nullptr: of others' loaders
-  bool parent_has_loader = false;    // … whose process this one works for
+  // A function inside of it whose parts may be operations, too. `level`: how many operations there are around
+  // them.
+  StageContext(const StageContext& around, py::Object* callable, std::uint8_t level)
+      : OperationContext(callable, Context::Kind::first_frame) {
+    owner = around.owner;
+    stage = true;
+    loader = around.loader;
+    begin = around.begin;
+    body = around.body;
+    parent_has_loader = around.parent_has_loader;
+    opened = level;
+    parts = true;
+  }
+  // Of the program's own loader, only compared: the object that it is, and the function that its thread runs,
+  // which is no operation.
+  const py::Object* loader = nullptr;
+  const py::Object* body = nullptr;
+  std::uint64_t begin = 0;         // ticks: since when that runs
+  std::uint8_t opened = 0;         // operations around it
+  bool parts = false;              // see above
+  bool parent_has_loader = false;  // it works for a loader of the parent's process
 };
 
 struct OpaqueContext : Context {

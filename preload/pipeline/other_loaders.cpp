@@ -237,6 +237,13 @@ void note_steps_after(OtherLoader& loader, const void* identity) {
   has_more = identity != nullptr;
 }
 
+// The object whose methods the loader's function is one of. Borrowed.
+const py::Object* loader_object(const Call& call, const py::Object* iterator) {
+  if (iterator != nullptr) return iterator;
+  const int place = local_index(call.code, "self");
+  return place >= 0 ? local_variable(call, place) : nullptr;
+}
+
 py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterator) {
   const void* const frame = call.frame;
   const void* const identity = identity_of(call, iterator);
@@ -254,6 +261,7 @@ py::Object* get_batch(Call& call, OtherLoader& loader, const py::Object* iterato
   py::Object* result = nullptr;
   {
     StageContext stage(owner_of(call.code));
+    stage.loader = loader_object(call, iterator);
     const ContextScope scope(stage);
     const Setting now(getting, true);
     result = call.run();

@@ -11,6 +11,7 @@
 #include "pipeline/libraries.hpp"
 #include "pipeline/operation_names.hpp"
 #include "pipeline/other_loaders.hpp"
+#include "pipeline/parts.hpp"
 #include "pipeline/pauses.hpp"
 #include "pipeline/plain_operations.hpp"
 #include "pipeline/runners.hpp"
@@ -275,10 +276,17 @@ py::Object* below_stage(Call& call, py::Object* first, const StageContext& stage
     if (call.info->border == Verdict::open) call.info->border = Verdict::no;
     return call.run();
   }
-  const bool is_own_part = first != nullptr && first == stage.self;
-  if (stage.body != nullptr && (call.code == stage.body || is_own_part)) return call.run();
-  const OpRole role = collates ? OpRole::collate : OpRole::frame;
-  py::Object* result = run_plain(call, first, definition_of(call, named_by(call, first), role));
+  if (stage.body != nullptr && call.code == stage.body) return call.run();
+  if (!collates && is_part(call, first, stage)) return run_part_unrecorded(call, first, stage);
+  const std::uint32_t definition =
+      definition_of(call, named_by(call, first), collates ? OpRole::collate : OpRole::frame);
+  py::Object* result = nullptr;
+  if (collates || stage.owner != kProgram || stage.opened == kMostOpened) {
+    result = run_plain(call, first, definition);
+  } else {
+    StageContext parts(stage, first, static_cast<std::uint8_t>(stage.opened + 1));
+    result = run_operation(call, definition, parts);
+  }
   Thread* const thread = this_thread.recorder;
   if (thread != nullptr && thread->depth == 0 && this_thread.generation == process.generation)
     end_batch(*thread);

@@ -197,6 +197,8 @@ py::Object* run_process(Call& call) {
   if (own) {
     context.body = target.code;
     context.self = target.self;
+    context.loader = target.self;
+    context.begin = ticks_now();
   }
   set_kind(context, Context::Kind::opaque);  // calls cost little as long as it is not known
   const Setting waiting(stage_of_process, &context);
@@ -215,7 +217,7 @@ void look_for_work_of_parent() {
 // A thread that an iterator of the program's own starts, or one that runs a method of an object that can be
 // iterated over, makes what that one gives, if it turns out to be a loader.
 py::Object* start_thread(Call& call) {
-  if (is_main_thread() && OwnCall::is_running()) started[starts++ % std::size(started)] = role_local(call, 0);
+  if (is_main_thread() && is_iterating()) started[starts++ % std::size(started)] = role_local(call, 0);
   return call.run();
 }
 
@@ -228,6 +230,8 @@ py::Object* run_thread(Call& call) {
   StageContext context(kProgram);
   context.body = target.code;
   context.self = target.self;
+  context.loader = target.self;
+  context.begin = ticks_now();
   const ContextScope scope(context);
   return call.run();
 }

@@ -59,9 +59,13 @@ struct CodeInfo {
   Verdict border =
       Verdict::open;  // whether it is an operation inside of a library's code, see is_at_border()
   std::uint8_t border_looks = 0;
-  std::uint8_t looks = 0;   // an iterator's function: see looks_left()
-  std::uint32_t owner = 0;  // see owner_of(); 0: not looked at yet
-  bool of_dataset = false;  // a method of a dataset's class, or what a property of it runs
+  Verdict part = Verdict::open;  // whether it is an operation inside of one of an own loader's, see parts.hpp
+  std::uint8_t part_tries = 0;   // calls of it that were looked at for that, …
+  std::uint32_t part_ticks = 0;  // … and what they took
+  bool is_operation = false;     // it was one of an own loader's
+  std::uint8_t looks = 0;        // an iterator's function: see looks_left()
+  std::uint32_t owner = 0;       // see owner_of(); 0: not looked at yet
+  bool of_dataset = false;       // a method of a dataset's class, or what a property of it runs
   bool called = false;  // a runner, a dataset or a library was seen to hold a callable that runs this code
   py::Object* held[kMaxHeld] = {};  // holder: the attributes that hold callables (owned by the code)
 };

@@ -46,6 +46,24 @@ def test_batches_and_functions(kind, tracer):
     assert report["trace"]["lost_events"] == report["trace"]["gaps"] == 0
 
 
+@pytest.mark.parametrize("kind", ["methods", "method_loop"])
+def test_methods_of_the_loader(kind, tracer):
+    """They are operations inside of one another, but for those that last as long as their thread, wait for others or take no time."""
+    outcome, trace = tracer.trace(harness.program("own_loaders", f"of_{kind}"))
+    assert outcome.code == 0, outcome.stderr
+    truth, ops = json.loads(outcome.stdout), trace.ops()
+    by_method = {name.split(".")[-1]: op for name, op in ops.items()}
+    by_method.pop("give", None)  # it may take a while without waiting
+    assert set(by_method) == {"made", "loaded", "load"}
+    calls = len(truth["spent"])
+    # Each is looked at for some calls before it is recorded; what was made before the loader was known is not seen at all.
+    assert calls / 2 <= by_method["load"]["count"] <= calls
+    assert calls / 2 <= by_method["loaded"]["count"] <= calls
+    assert calls / BATCH / 2 <= by_method["made"]["count"] <= calls / BATCH
+    assert by_method["load"]["total_s"] >= by_method["load"]["count"] * SLEEP
+    assert trace.report["verdict"]["message"].find("load takes") >= 0
+
+
 @pytest.mark.parametrize("kind", PROCESSES)
 def test_functions_in_processes(kind, tracer):
     """They know whom they work for when their parent does; what they made ahead before is not seen."""

@@ -102,6 +102,61 @@ class of_thread(threading.Thread):
         return batch
 
 
+class Methods:
+    """A loader all of whose work is in methods of its own; `Batch.made` calls `Batch.load` and a short helper."""
+
+    def __init__(self):
+        self.keys = iter(KEYS)
+
+    def __iter__(self):
+        return self
+
+    def shortened(self, row):
+        return row[:8]
+
+    def loaded(self, key):
+        return self.shortened(load(key))
+
+    def made(self, keys):
+        return torch.tensor([self.loaded(key) for key in keys])
+
+
+class of_methods(Methods):
+    def __next__(self):
+        return self.made(next(self.keys))
+
+
+class of_method_loop(Methods):
+    """In a thread whose function is but a loop's guard, with a method that waits for training to take batches."""
+
+    def __iter__(self):
+        self.ready = queue.Queue(2)
+        threading.Thread(target=self.work, daemon=True).start()
+        return self
+
+    def __next__(self):
+        return self.taken()
+
+    def taken(self):
+        batch = self.ready.get()
+        if batch is None:
+            raise StopIteration
+        return batch
+
+    def give(self, batch):
+        self.ready.put(batch)
+
+    def work(self):
+        try:
+            self.loop()
+        finally:
+            self.give(None)
+
+    def loop(self):
+        for keys in KEYS:
+            self.give(self.made(keys))
+
+
 def of_prefetch():
     """A generator behind another one, which hands on what it gives."""
     ahead = collections.deque()
