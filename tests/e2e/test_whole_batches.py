@@ -26,10 +26,12 @@ def test_size_of_what_came(tracer, kind):
         assert report["slow_samples"] == [] and report["batches"]["sample_ms"]["max"] is None
 
 
-def test_batches_of_unknown_size(tracer):
-    sizes, seen, trace = run(tracer, "texts")
+@pytest.mark.parametrize("kind", ["texts", "list"])
+def test_batches_of_unknown_size(tracer, kind):
+    sizes, seen, trace = run(tracer, kind)
     assert seen == [None] * len(sizes)
     assert trace.report["batches"]["samples"] is None
     verdict = trace.report["verdict"]
     assert verdict["unit"] == "batches"
+    assert verdict["images_per_s"] > 0
     assert "batches/s" in trace.text and "samples/s" not in trace.text

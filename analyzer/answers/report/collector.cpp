@@ -222,6 +222,7 @@ void FindingsCollector::on_fetch(const Span& span) {
   }
   const std::int64_t took = ns(span);
   const Process& process = *span.stream.process;
+  findings_.unsized = findings_.unsized || span.data.unsized;
   findings_.fetch.add(took);
   const double busy = (span.data.has_cpu ? static_cast<double>(span.data.cpu_ns) : 0) +
                       (span.data.core_wait_ns != kUnknown ? static_cast<double>(span.data.core_wait_ns) : 0);

@@ -43,6 +43,11 @@ void SpanBuilder::leave(Stream& stream, Ended ended, std::uint64_t ticks) {
     ++reading_.unmatched_leaves;
     return;
   }
+  // A dataset whose samples are no calls of Python, as of a list.
+  OpenSpan& ended_span = stack.back();
+  if (ended_span.kind == Kind::fetch && ended == Ended::returned && ended_span.samples == 0 &&
+      !ended_span.gapped && !ended_span.starved)
+    count_samples(ended_span, 0);
   const std::size_t depth = stack.size() - 1;
   OpenSpan* const parent = depth > 0 ? &stack[depth - 1] : nullptr;
   const Span span{stream, stack.back(), parent, depth, ended, ticks};

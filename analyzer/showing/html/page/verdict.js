@@ -179,7 +179,8 @@ function drawVerdict() {
   const [state, tone] = onlyRegion ? ['Control flow', 'var(--c0)'] : judged ? BOUNDS[verdict.bound] : [unjudged, 'var(--c9)'];
   const flowLine = controlFlowLine(onlyRegion ? flowSupport.join(' ') : report.control_flow);
   const amount = onlyRegion ? `${countText(firstRegion.calls)} calls` :
-                              `${countText(report.batches.count)} batches · ${countText(report.batches.samples)} samples`;
+                              `${countText(report.batches.count)} batches` +
+          (report.batches.samples == null ? '' : ` · ${countText(report.batches.samples)} samples`);
   const damage = trace.truncated ?
       el('p.missing', 'The trace was cut off or is still being written: this is what it says up to there.') :
       null;
