@@ -367,6 +367,7 @@ TEST_CASE(
         batch.fetch_cpu = 0.4 * batch.fetch;
         batch.core_wait = core_wait * (batch.fetch - batch.fetch_cpu);
       }
+    findings.core_wait = {core_wait * 0.6, 1};
     return diagnosis_of(Case(findings)).advice.at(0);
   };
   const auto times_told = [](const std::string& text) {
@@ -379,6 +380,9 @@ TEST_CASE(
   CHECK(times_told(first(0).message) == 0);
   CHECK(times_told(first(0.9).message) == 1);
   CHECK(first(0.9).message.find("waits for a core for 54.0 %") != std::string::npos);
+  // Helpers compute while the thread waits: what it waits is what the report's own row says.
+  CHECK(first(1.3).message.find("computes for 22.0 % of its time, and waits for a core for 78.0 %") !=
+        std::string::npos);
   recording.loader.workers = 0;
   CAPTURE(first(0.9).message);
   CHECK(first(0.9).message.find("makes its batches itself") != std::string::npos);

@@ -200,11 +200,11 @@ void advise(const Case& c, Diagnosis& diagnosis) {
   if (!c.trials()) return;
   // More workers than cores may be useless, so advice about workers says how much fetches compute. If other
   // programs use the cores, the first advice says so, whatever it is.
-  const bool busy = first.cause != Cause::training && c.trials()->core_wait_percent() >= kTellsOfCoresPercent;
+  const bool busy = first.cause != Cause::training && c.core_wait_percent() >= kTellsOfCoresPercent;
   for (Advice& advice : diagnosis.advice) {
     if (advice.action == "workers" && c.recording()->iterable) advice.message += kDealtOut;
     if ((advice.action == "workers" && c.workers() > 0) || (busy && &advice == &diagnosis.advice.front()))
-      advice.message += c.trials()->about_fetches();
+      advice.message += c.trials()->about_fetches(c.core_wait_percent());
   }
 }
 

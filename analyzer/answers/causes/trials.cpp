@@ -269,17 +269,17 @@ double Trials::sleeping_share() const {
   return sum.wall > sum.cpu ? sum.sleeping / (sum.wall - sum.cpu) : 1;
 }
 
-std::string Trials::about_fetches() const {
+std::string Trials::about_fetches(double waiting) const {
   const Fetches& sum = fetches_;
   if (sum.wall <= 0) return {};
   const auto percent = [](double cpu, double wall) { return 100 * std::min(1.0, cpu / wall); };
-  const double waiting = core_wait_percent();
-  if (waiting < kTellsOfCoresPercent)
+  if (waiting < kTellsOfCoresPercent || sum.core_wait.wall <= 0)
     return fmt::format(" (a fetch computes for {} of its time)", human_percent(percent(sum.cpu, sum.wall)));
-  const double computing = percent(sum.told_cpu, sum.core_wait.wall);
+  // The thread's waits are measured; its helpers may compute meanwhile.
+  const double computing = std::min(percent(sum.told_cpu, sum.core_wait.wall), 100 - waiting);
   return fmt::format(
       " (a fetch computes for {} of its time, and waits for a core for {}: the machine is busy)",
-      human_percent(computing), human_percent(std::min(waiting, 100 - computing)));
+      human_percent(computing), human_percent(waiting));
 }
 
 double Trials::of_a_quarter(double RecordedBatch::*part) const {

@@ -90,11 +90,13 @@ class Trials {
   double mean_of(double RecordedBatch::*part) const;
   // A quarter of the batches have as much as that, or more.
   double of_a_quarter(double RecordedBatch::*part) const;
-  // A sentence's end that says how much fetches compute and wait for a core.
-  std::string about_fetches() const;
-  double core_wait_percent() const { return fetches_.core_wait.percent().value_or(0); }
+  // A sentence's end that says how much fetches compute and wait for a core. `waiting`: the percentage that
+  // the report tells.
+  std::string about_fetches(double waiting) const;
 
  private:
+  double core_wait_percent() const { return fetches_.core_wait.percent().value_or(0); }
+
   struct Fetches {  // all of them, ns
     double wall = 0, cpu = 0, sleeping = 0;
     CoreWait core_wait;
