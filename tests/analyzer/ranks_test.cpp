@@ -96,7 +96,7 @@ TEST_CASE("the numbers of each rank") {
   CHECK(rank.fetch.mean() == doctest::Approx(6e6));
   CHECK(rank.ops.at("Read").count == 2);
   CHECK(rank.ops.at("Read").mean() == doctest::Approx(5e6));
-  CHECK(rank.images_per_s() == doctest::Approx(2 / 0.201));
+  CHECK(rank.images_per_s().value() == doctest::Approx(2 / 0.201));
 }
 
 TEST_CASE("the rank that waits longest holds the others up") {

@@ -8,8 +8,8 @@ import harness
 BATCHES, SAMPLES = 32, 128  # of both epochs
 
 
-def traced(tracer, kind, workers):
-    outcome, trace = tracer.trace(harness.program("loop_in_thread", kind, str(workers)))
+def traced(tracer, kind, workers, **environment):
+    outcome, trace = tracer.trace(harness.program("loop_in_thread", kind, str(workers)), **environment)
     assert outcome.code == 0, outcome.stderr
     return json.loads(outcome.stdout), trace
 
@@ -34,6 +34,32 @@ def test_a_thread_hands_batches_on(workers, tracer):
     assert "input-bound" not in words and "What to change" not in words
     told = harness.run([harness.ANALYZE, "whatif", "--workers", "4", trace.path])
     assert told.code != 0 and b"another thread than training's takes the batches" in told.stderr
+
+
+def told(*arguments):
+    outcome = harness.run([harness.ANALYZE, *arguments])
+    assert outcome.code == 0, outcome.stderr
+    return json.loads(outcome.stdout)
+
+
+def test_views_that_compare_leave_its_waits_out(tracer):
+    """Beside a run whose training takes its batches itself."""
+    rank = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "2"}
+    _, handed_on = traced(tracer, "prefetch", 0, **rank)
+    _, itself = traced(tracer, "whole", 0, **rank)
+    difference = told("diff", "--json", handed_on.path, itself.path)
+    assert difference["training"] is None or difference["training"]["waited_percent"][0] is None
+    text = harness.run([harness.ANALYZE, "diff", handed_on.path, itself.path]).stdout.decode()
+    assert "is not known of the former run" in " ".join(text.split())
+    for trace, known in [(handed_on, False), (itself, True)]:
+        [rank] = told("report", "--by-rank", "--json", trace.path)["ranks"]
+        assert (rank["batches"], rank["samples"]) == (BATCHES, SAMPLES)
+        for key in ("images_per_s", "waited_s", "waited_percent", "wait_mean_ms", "train_step_mean_ms"):
+            assert (rank[key] is not None) == known, key
+    _, tried = traced(tracer, "prefetch", 0, LOTUS_TRY="num_workers=1")
+    against = told("report", "--json", "--against", handed_on.path, tried.path)["tried"]["against"]
+    assert against["before"] == against["came"] == {"images_per_s": None, "waited_percent": None}
+    assert against["predicted"] is None
 
 
 @pytest.mark.parametrize("kind, loaders", [("whole", 1), ("two", 2), ("backward", 1), ("alone", 1)])

@@ -44,38 +44,56 @@ void RankCollector::on_span(const Span& span) {
 
 void RankCollector::on_next(RankFinding& finding, const Span& span) {
   finding.training.insert(span.stream.process->pid);
-  const auto [slot, fresh] = iterations_.try_emplace(iteration_of(span));
+  Loop& loop = loops_[iteration_of(span)];
   const auto took = static_cast<double>(ns(span.data.start, span.end));
-  finding.next += took;
-  if (!fresh) finding.next_later += took;
-  if (const auto step = slot->second.add(span)) finding.step.add(ns(step->start, step->end));
+  loop.next += took;
+  if (loop.first != kUnknown) loop.next_later += took;
+  if (const auto step = loop.add(span)) loop.step.add(ns(step->start, step->end));
 }
 
 void RankCollector::on_batch(const Batch& batch) {
-  RankFinding* finding = finding_of(*batch.key.training);
-  if (finding == nullptr) return;
-  if (batch.waited()) finding->wait.add(wait_ns(batch, trace_->clock));
+  if (finding_of(*batch.key.training) == nullptr) return;
+  unsized_ = unsized_ || (batch.consumed != kUnknown && batch.unsized);
+  Loop& loop = loops_[{batch.key.training, batch.key.iterator, batch.key.reset}];
+  if (batch.waited()) loop.wait.add(wait_ns(batch, trace_->clock));
   if (batch.consumed == kUnknown) return;
-  ++finding->batches;
-  finding->samples += batch.samples;
-  unsized_ = unsized_ || batch.unsized;
+  ++loop.batches;
+  loop.samples += batch.samples;
+}
+
+void RankCollector::fold(RankFinding& finding, const IterationKey& key, const Loop& loop) const {
+  finding.batches += loop.batches;
+  finding.samples += loop.samples;
+  if (loop.trained_elsewhere() > 0) {
+    finding.next_elsewhere += loop.next;
+    return;
+  }
+  finding.next += loop.next;
+  finding.next_later += loop.next_later;
+  finding.batches_in_time += loop.batches;
+  finding.samples_in_time += loop.samples;
+  finding.wait.add(loop.wait);
+  finding.step.add(loop.step);
+  if (loop.first == kUnknown) return;
+  const auto lasted = static_cast<double>(trace_->clock.duration_ns(loop.ticks()));
+  finding.loop += lasted;
+  finding.time += static_cast<double>(ns(begin_of(key, loop), loop.first)) + lasted;
 }
 
 void RankCollector::end() {
-  for (const auto& [key, iteration] : iterations_) {
-    RankFinding* finding = finding_of(*std::get<0>(key));
-    if (finding == nullptr) continue;
-    const auto loop = static_cast<double>(trace_->clock.duration_ns(iteration.ticks()));
-    finding->loop += loop;
-    finding->time += static_cast<double>(ns(begin_of(key, iteration), iteration.first)) + loop;
-  }
-  iterations_.clear();
+  for (const auto& [key, loop] : loops_)
+    if (RankFinding* const finding = finding_of(*std::get<0>(key)); finding != nullptr)
+      fold(*finding, key, loop);
+  loops_.clear();
 }
 
 RankFindings RankCollector::take() {
   if (unsized_) findings_.unit = "batches";
   for (auto& [number, finding] : ranks_) {
-    if (unsized_) finding.samples = finding.batches;
+    if (unsized_) {
+      finding.samples = finding.batches;
+      finding.samples_in_time = finding.batches_in_time;
+    }
     findings_.ranks.push_back(std::move(finding));
   }
   ranks_.clear();

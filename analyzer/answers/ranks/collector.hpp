@@ -28,12 +28,20 @@ class RankCollector : public Visitor {
   void on_next(RankFinding& finding, const Span& span);
   std::int64_t ns(std::uint64_t start, std::uint64_t end) const { return trace_->clock.between(start, end); }
 
+  // Whose loop it is, is known at its end.
+  struct Loop : Iteration {
+    double next = 0, next_later = 0;  // ns, as RankFinding's
+    std::uint64_t batches = 0, samples = 0;
+    Durations wait, step;
+  };
+  void fold(RankFinding& finding, const IterationKey& key, const Loop& loop) const;
+
   const Trace* trace_ = nullptr;
   bool unsized_ = false;  // how many samples a batch has is not known
   RankFindings findings_;
   std::map<std::uint64_t, RankFinding> ranks_;
   std::unordered_map<const Process*, RankFinding*> by_process_;
-  std::map<IterationKey, Iteration> iterations_;  // of one trace
+  std::map<IterationKey, Loop> loops_;  // of one trace
 };
 
 }  // namespace lotus::analyzer

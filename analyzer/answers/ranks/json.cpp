@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "answers/ranks/ranks.hpp"
+#include "text/json_number.hpp"
 #include "text/units.hpp"
 
 namespace lotus::analyzer {
@@ -20,10 +21,10 @@ Json rank_json(const RankFinding& rank) {
                {"workers", rank.workers.size()},
                {"batches", rank.batches},
                {"samples", rank.samples},
-               {"images_per_s", rank.images_per_s()},
+               {"images_per_s", number_or_null(rank.images_per_s())},
                {"loop_s", rank.loop / kNsPerS},
-               {"waited_s", rank.next / kNsPerS},
-               {"waited_percent", rank.waited_percent()},
+               {"waited_s", rank.taken_elsewhere() ? Json(nullptr) : Json(rank.next / kNsPerS)},
+               {"waited_percent", number_or_null(rank.waited_percent())},
                {"preprocess_mean_ms", mean_ms(rank.fetch)},
                {"wait_mean_ms", mean_ms(rank.wait)},
                {"train_step_mean_ms", mean_ms(rank.step)}};

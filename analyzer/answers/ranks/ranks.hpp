@@ -23,6 +23,10 @@ struct Durations {
     ++count;
     sum += static_cast<double>(ns);
   }
+  void add(const Durations& others) {
+    count += others.count;
+    sum += others.sum;
+  }
   double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
 };
 
@@ -34,17 +38,27 @@ struct RankFinding {
   std::set<const Process*> workers;
   std::uint64_t batches = 0,
                 samples = 0;  // that training got; samples: batches where their size is not known
+  std::uint64_t batches_in_time = 0, samples_in_time = 0;  // of them, in `time`
   Durations fetch, wait, step;
-  double next = 0;        // inside __next__
-  double next_later = 0;  // the same without the first of each epoch, which waits for workers to start
-  double loop = 0;        // from the first __next__ of an epoch to the end of its last
-  double time = 0;        // the same from the call of __iter__ on
+  // Of loops of which Iteration::trained_elsewhere(), only batches, samples and `next_elsewhere` count.
+  double next_elsewhere = 0;  // inside __next__
+  double next = 0;            // the same of the others
+  double next_later = 0;      // the same without the first of each epoch, which waits for workers to start
+  double loop = 0;            // from the first __next__ of an epoch to the end of its last
+  double time = 0;            // the same from the call of __iter__ on
   std::map<std::string, Durations> ops;  // each call, by name
 
-  double waited_percent() const { return loop > 0 ? 100 * next / loop : 0; }
+  // Another thread than training's takes most batches: how long training waits for them is not known.
+  bool taken_elsewhere() const { return next_elsewhere > next; }
+  std::optional<double> waited_percent() const {
+    return loop > 0 && !taken_elsewhere() ? std::optional(100 * next / loop) : std::nullopt;
+  }
   // The loop without first batches.
   double loop_later() const { return loop - (next - next_later); }
-  double images_per_s() const { return time > 0 ? 1e9 * static_cast<double>(samples) / time : 0; }
+  std::optional<double> images_per_s() const {
+    return time > 0 && !taken_elsewhere() ? std::optional(1e9 * static_cast<double>(samples_in_time) / time)
+                                          : std::nullopt;
+  }
 };
 
 // The straggler: in each step, the other ranks wait for the one that gets its data last. First batches of

@@ -28,6 +28,13 @@ std::optional<double> per_batch(const RankFinding& rank, double ns) {
   return rank.fetch.count == 0 ? std::nullopt : std::optional(ns / static_cast<double>(rank.fetch.count));
 }
 
+// A rank of which it is not known how long it waited for its data; nullptr: there is none.
+const RankFinding* taken_elsewhere(const RankFindings& findings) {
+  for (const RankFinding& rank : findings.ranks)
+    if (rank.taken_elsewhere()) return &rank;
+  return nullptr;
+}
+
 void find_op(const RankFindings& findings, Straggler& straggler) {
   const RankFinding& rank = *straggler.rank;
   const auto fetch_of = [](const RankFinding& r) { return per_batch(r, r.fetch.sum); };
@@ -62,7 +69,7 @@ double median_of(std::vector<double> values) {
 }
 
 std::optional<Straggler> straggler_of(const RankFindings& findings) {
-  if (findings.ranks.size() < 2) return std::nullopt;
+  if (findings.ranks.size() < 2 || taken_elsewhere(findings) != nullptr) return std::nullopt;
   Straggler straggler;
   straggler.rank =
       &*std::max_element(findings.ranks.begin(), findings.ranks.end(),
@@ -80,6 +87,11 @@ std::string straggler_message(const RankFindings& findings, const std::optional<
   if (findings.ranks.size() < 2)
     return fmt::format("Only rank {} of {} is in the trace: name the traces of the others, too.",
                        findings.ranks.front().rank, findings.world);
+  if (const RankFinding* const rank = taken_elsewhere(findings))
+    return fmt::format(
+        "Which rank holds the others up is not known: in rank {}, another thread than training's takes the "
+        "batches and hands them on.",
+        rank->rank);
   if (!straggler) return "No rank holds the others up: all waited about as long for their data.";
   const RankFinding& rank = *straggler->rank;
   std::string text = fmt::format(

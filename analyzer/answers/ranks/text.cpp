@@ -30,11 +30,13 @@ std::string ranks_table(const RankFindings& findings, const Terminal& terminal) 
                {"step"},
                {"waited"},
                {.right = false, .importance = 2, .style = Style::cyan}});
-  for (const auto& rank : findings.ranks)
+  for (const auto& rank : findings.ranks) {
+    const auto waited = rank.waited_percent();
     table.add({std::to_string(rank.rank), escaped(rank.host), pids_of(rank), human_count(rank.workers.size()),
-               human_count(rank.batches), human_rate(rank.images_per_s()), mean_or_dash(rank.fetch),
-               mean_or_dash(rank.wait), mean_or_dash(rank.step), human_percent(rank.waited_percent()),
-               bar_of(rank.waited_percent())});
+               human_count(rank.batches), rank.images_per_s() ? human_rate(*rank.images_per_s()) : "-",
+               mean_or_dash(rank.fetch), mean_or_dash(rank.wait), mean_or_dash(rank.step),
+               waited ? human_percent(*waited) : "-", waited ? bar_of(*waited) : ""});
+  }
   return table.text(terminal);
 }
 

@@ -80,10 +80,11 @@ std::optional<TrialOutcome> outcome_of(const std::string& settings, const std::v
   const Recording& before = former.front();
   const Recording* after = same_loader(before, tried);
   if (after == nullptr || before.achieved.time <= 0 || after->achieved.time <= 0) return std::nullopt;
-  TrialOutcome outcome{before.file, before.unit, before.achieved, after->achieved, std::nullopt, ""};
+  TrialOutcome outcome{before.file, before.unit, before.achieved, after->achieved};
   const std::optional<Question> question = question_of(settings);
-  if (before.taken_elsewhere())
-    outcome.why_not = "another thread than training's took the batches of the former run";
+  outcome.taken_elsewhere = before.taken_elsewhere() || after->taken_elsewhere();
+  if (outcome.taken_elsewhere)
+    outcome.why_not = "another thread than training's took the batches";
   else if (!question)
     outcome.why_not = "the replay does not know what threads do";
   else if (before.kept() < kFewestToReplay)

@@ -15,8 +15,10 @@ struct TrialOutcome {
   std::string file;  // of the former run
   std::string unit;  // Recording::unit
   Achieved before, came;
-  std::optional<Prediction> predicted;
-  std::string why_not;  // there is no prediction: the reason
+  bool taken_elsewhere =
+      false;  // by another thread than training's, in one of the runs: nothing can be told of it
+  std::optional<Prediction> predicted{};
+  std::string why_not{};  // there is no prediction: the reason
 
   bool as_predicted() const;
 };

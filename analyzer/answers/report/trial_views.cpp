@@ -29,6 +29,11 @@ std::string predicted_text(const TrialOutcome& outcome) {
 }
 
 std::string outcome_text(const TrialOutcome& outcome) {
+  if (outcome.taken_elsewhere)
+    return fmt::format(
+        "What came of it beside {} is not known: another thread than training's takes the batches and hands "
+        "them on.",
+        escaped(outcome.file));
   return fmt::format("Without it ({}): {}, now {}; {}.", escaped(outcome.file), rate(outcome, outcome.before),
                      rate(outcome, outcome.came), predicted_text(outcome));
 }
@@ -45,20 +50,22 @@ std::string tried_text(const Tried& tried) {
   return fmt::format("Tried: {}{}.", escaped(tried.settings), instead);
 }
 
-Json achieved_json(const Achieved& achieved) {
+Json achieved_json(const TrialOutcome& outcome, const Achieved& achieved) {
+  if (outcome.taken_elsewhere) return {{"images_per_s", nullptr}, {"waited_percent", nullptr}};
   return {{"images_per_s", achieved.images_per_s()}, {"waited_percent", achieved.waited_percent()}};
 }
 
 Json range_json(const Range& range) { return Json::array({range.low, range.high}); }
 
 Json outcome_json(const TrialOutcome& outcome) {
-  Json json = {{"file", outcome.file}, {"before", achieved_json(outcome.before)}, {"predicted", nullptr}};
+  Json json = {
+      {"file", outcome.file}, {"before", achieved_json(outcome, outcome.before)}, {"predicted", nullptr}};
   if (outcome.predicted) {
-    json["predicted"] = achieved_json(outcome.predicted->achieved);
+    json["predicted"] = achieved_json(outcome, outcome.predicted->achieved);
     json["predicted"]["images_per_s_interval"] = range_json(outcome.predicted->images_per_s);
     json["predicted"]["waited_percent_interval"] = range_json(outcome.predicted->waited_percent);
   }
-  json["came"] = achieved_json(outcome.came);
+  json["came"] = achieved_json(outcome, outcome.came);
   json["as_predicted"] = outcome.predicted ? Json(outcome.as_predicted()) : Json(nullptr);
   return json;
 }

@@ -97,6 +97,14 @@ std::string about_batches(const LoopComparison& loop) {
 
 // Rates and the share waited have no interval of their own: that of a batch's time says it.
 std::string about_loop(const LoopComparison& loop) {
+  const bool first = loop.before.taken_elsewhere(), second = loop.after.taken_elsewhere();
+  if (first || second)
+    return fmt::format(
+        "How long training waited for data is not known of {}: another thread than training's takes the "
+        "batches and hands them on. ",
+        first && second ? "both runs"
+        : first         ? "the former run"
+                        : "the latter run");
   if (!loop.in_both()) return {};
   const Rates rates = rates_of(loop);
   const std::string waited = fmt::format("it waited for data {} of the time instead of {}",

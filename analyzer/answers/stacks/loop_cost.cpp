@@ -54,17 +54,40 @@ void LoopCostReader::on_span(const Span& span) {
   }
   if (span.kind() != Kind::next) return;
   Loop& loop = loops_[iteration_of(span)];
+  Call call;
   if (const auto step = loop.add(span)) {
-    cost_.step.add(ns(step->start, step->end));
-    cost_.batch.add(loop.next + ns(step->start, step->end));
+    call.step = ns(step->start, step->end);
+    call.batch = loop.next + *call.step;
   }
   loop.next = ns(span.data.start, span.end);
-  cost_.next += loop.next;
-  if (span.ended == Ended::returned) cost_.wait.add(loop.next);
+  loop.all_next += loop.next;
+  if (span.ended == Ended::returned) call.wait = loop.next;
+  if (loop.trained_elsewhere() > 0) return loop.first_calls.clear();
+  if (loop.counted) return add(call);
+  loop.first_calls.push_back(call);
+  if (loop.first_calls.size() == kMostKept) count(loop);
+}
+
+void LoopCostReader::add(const Call& call) {
+  if (call.step) cost_.step.add(*call.step);
+  if (call.batch) cost_.batch.add(*call.batch);
+  if (call.wait) cost_.wait.add(*call.wait);
+}
+
+void LoopCostReader::count(Loop& loop) {
+  for (const Call& call : loop.first_calls) add(call);
+  loop.first_calls.clear();
+  loop.counted = true;
 }
 
 LoopCost LoopCostReader::take() {
-  for (const auto& [key, iteration] : loops_) {
+  for (auto& [key, iteration] : loops_) {
+    if (iteration.trained_elsewhere() > 0) {
+      cost_.next_elsewhere += iteration.all_next;
+      continue;
+    }
+    count(iteration);
+    cost_.next += iteration.all_next;
     const auto loop = static_cast<double>(clock_.duration_ns(iteration.ticks()));
     cost_.loop += loop;
     cost_.time += static_cast<double>(clock_.between(begin_of(key, iteration), iteration.first)) + loop;

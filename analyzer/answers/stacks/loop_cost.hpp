@@ -44,7 +44,10 @@ struct LoopCost {
   double next = 0, loop = 0;     // ns: as LoaderFinding's
   double time = 0;               // ns: the loop and what comes before it, from the call of __iter__ on
   CoreWait core_wait;            // of workers, making batches
+  double next_elsewhere = 0;     // ns: of loops of which Iteration::trained_elsewhere(), which do not count
 
+  // Another thread than training's takes most batches: how long training waits for them is not known.
+  bool taken_elsewhere() const { return next_elsewhere > next; }
   std::optional<double> waited_percent() const {
     return loop > 0 ? std::optional(100 * next / loop) : std::nullopt;
   }
@@ -66,9 +69,20 @@ class LoopCostReader {
   LoopCost take();
 
  private:
-  struct Loop : Iteration {
-    double next = 0;  // ns of the last call
+  // One call of __next__ and the step before it; ns.
+  struct Call {
+    std::optional<double> batch, step, wait;
   };
+  // Whose loop it is shows when others step for the first time: its first calls are kept until then.
+  struct Loop : Iteration {
+    double next = 0, all_next = 0;  // ns of the last call, and of all
+    std::vector<Call> first_calls{};
+    bool counted = false;
+  };
+  static constexpr std::size_t kMostKept = 64;
+
+  void add(const Call& call);
+  void count(Loop& loop);
 
   const ClockMap& clock_;
   LoopCost cost_;
