@@ -212,10 +212,36 @@ std::string words_of_op(const Case& c, const FetchPart& op, Judgement& out) {
 
 }  // namespace
 
+namespace {
+
+// The operation that takes longest, if it runs in threads beside the fetches only, and these wait meanwhile:
+// what computes in the fetch leaves room for it. The replay knows nothing of it. nullptr: it is in fetches.
+const OpFinding* longest_beside(const Case& c, const OpFinding* longest) {
+  const Findings& f = c.findings();
+  if (longest == nullptr || c.recording() == nullptr || f.fetch_time <= 0) return nullptr;
+  for (const RecordedOp& op : c.recording()->ops)
+    if (op.calls > 0 && op.name == longest->op.name) return nullptr;
+  const double share = longest->fetch_self / f.fetch_time;
+  const bool fits = share + f.fetch_cpu_share().value_or(1) <= 1;
+  return share >= kLeastShare && fits && share > c.trials()->top_op().share ? longest : nullptr;
+}
+
+Judgement judge_op_beside(const Case& c, const OpFinding& op) {
+  const double share = op.fetch_self / c.findings().fetch_time;
+  Judgement out = judge_by_share(c, share, escaped(op.op.name));
+  out.words += ", in a thread beside it";
+  out.evidence = {{"operation", 0, "", escaped(op.op.name)}, {"of making a batch", 100 * share, "percent"}};
+  return out;
+}
+
+}  // namespace
+
 // The longest operation gains if it takes half the time.
 Judgement judge_op(const Case& c) {
   const OpFinding* longest = dominant_op(c.findings());
   if (c.is_other()) return judge_op_of_other(c, longest);
+  if (c.trials())
+    if (const OpFinding* const beside = longest_beside(c, longest)) return judge_op_beside(c, *beside);
   Judgement out;
   double share = 0;
   std::string name;
