@@ -41,6 +41,8 @@ py::Object* get_iterator(Call& call);
 // roles_pools.cpp: threads that do what they are given, concurrent.futures
 py::Object* pool_submit(Call& call);
 py::Object* pool_worker(Call& call);
+py::Object* give_pool_tasks(Call& call);
+py::Object* run_pool_thread(Call& call);
 py::Object* pool_work(Call& call);
 
 // … and threads and processes that run a library's function

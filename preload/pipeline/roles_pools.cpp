@@ -110,6 +110,13 @@ bool is_iterable(py::Object* object) {
 // What this process works for, if its parent has such a loader: not known yet.
 constinit StageContext* stage_of_process = nullptr;
 
+// Threads of pools of multiprocessing, of which it is not known yet whether they work for a loader.
+struct PoolThread {
+  const py::Object* queue = nullptr;  // of its pool's tasks; only compared
+  StageContext* stage = nullptr;
+};
+constinit PoolThread pool_threads[32] = {};
+
 void set_kind(Context& context, Context::Kind kind) {
   context.kind = kind;
   context.place = Context::place_of(kind);
@@ -121,9 +128,23 @@ py::Object* run_stage(const Call& call, std::uint32_t owner) {
   return call.run();
 }
 
+void begin_work(StageContext& stage, std::uint32_t owner) {
+  stage.owner = owner;
+  set_kind(stage, Context::Kind::first_frame);
+}
+
+void note_pool(const py::Object* queue, std::uint32_t owner) {
+  if (find_pool(queue) != nullptr) return;
+  pools[made++ % kMostPools] = {queue, owner};
+  for (PoolThread& thread : pool_threads)
+    if (thread.queue == queue) begin_work(*thread.stage, owner);
+}
+
 }  // namespace
 
 void forget_pools() {
+  for (PoolThread& thread : pool_threads)
+    if (thread.queue != nullptr) thread = PoolThread{};
   for (Pool& pool : pools)
     if (pool.queue != nullptr) pool = Pool{};
   pool_queue = nullptr;
@@ -142,6 +163,41 @@ py::Object* pool_submit(Call& call) {
   const Owned queue(plain_attribute(self, names._work_queue));
   if (queue && find_pool(queue.get()) == nullptr) pools[made++ % kMostPools] = {queue.get(), owner};
   return call.run();
+}
+
+// A pool of multiprocessing is given work. That of a loader of the program's own is known by the first that
+// it gets while its iterator runs, whoever calls it: joblib does.
+py::Object* give_pool_tasks(Call& call) {
+  py::Object* const self = role_local(call, 0);
+  const StageContext* const stage = current_stage();
+  const bool own =
+      stage == nullptr && python_thread.context == nullptr && is_main_thread() && OwnCall::is_running();
+  if (self == nullptr || !may_be_stage() || (stage == nullptr && !own)) return call.run();
+  const Owned queue(plain_attribute(self, names._inqueue));
+  if (queue) note_pool(queue.get(), own ? kProgram : stage->owner);
+  return call.run();
+}
+
+// A thread of such a pool, as long as it lives.
+py::Object* run_pool_thread(Call& call) {
+  if (process.generation != 0 || is_main_thread() || python_thread.context != nullptr || !may_be_stage())
+    return call.run();
+  const auto* const queue = static_cast<const py::Object*>(role_local(call, 0));
+  StageContext context(kProgram);
+  set_kind(context, Context::Kind::opaque);  // calls cost little as long as it is not known
+  PoolThread* place = nullptr;
+  for (PoolThread& thread : pool_threads)
+    if (place == nullptr && thread.queue == nullptr) place = &thread;
+  if (queue == nullptr || place == nullptr) return call.run();
+  *place = {queue, &context};
+  if (const Pool* const pool = find_pool(queue)) begin_work(context, pool->owner);
+  py::Object* result = nullptr;
+  {
+    const ContextScope scope(context);
+    result = call.run();
+  }
+  if (place->stage == &context) *place = PoolThread{};
+  return result;
 }
 
 // The pool's thread may have been started before the pool was given anything for a batch.

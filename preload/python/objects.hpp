@@ -19,7 +19,7 @@ namespace lotus {
   N(num_workers) N(prefetch_factor) N(batch_size) N(pin_memory) N(persistent_workers) N(in_order) \
   N(sampler) N(batch_sampler) N(co_code) N(f_lasti) N(opmap) N(co_kwonlyargcount) N(auto_collation) \
   N(shape) N(__torch_function__) N(__wrapped__) N(DisableTorchFunction) N(__enter__) N(__exit__) \
-  N(_current_process) N(_inheriting) N(load) N(tell) N(_work_queue) N(_target) N(requires_grad) N(run)
+  N(_current_process) N(_inheriting) N(load) N(tell) N(_work_queue) N(_inqueue) N(_target) N(requires_grad) N(run)
 // clang-format on
 struct Names {
 #define LOTUS_NAME(name) py::Object* name;

@@ -12,7 +12,7 @@ PROGRAM, PYTHON = "the program", "Python"
 # Whose it is, its iterators, and how many batches came when it was known to be a loader.
 LOADERS = {"generator": (PROGRAM, 2, 3), "iterator": (PROGRAM, 2, 3), "iterable": (PROGRAM, 2, 3), "thread": (PROGRAM, 2, 3),
            "prefetch": (PROGRAM, 2, 3), "map": (PYTHON, 2, 3), "sums": (PROGRAM, 2, 5), "both": (PROGRAM, 14, 3),
-           "beside_view": (PROGRAM, 2, 3)}
+           "beside_view": (PROGRAM, 2, 3), "thread_pool": (PROGRAM, 2, 3)}
 AHEAD = {"iterable": 2, "thread": 4, "prefetch": 1, "map": EPOCH - 3}  # batches that may be made or begun then, and not given yet
 PROCESSES = ["processes", "spawned", "executor", "workers"]
 OTHERS = ["time_steps", "parameters", "parts", "measurements", "predictions", "training", "folds", "layers", "view"]

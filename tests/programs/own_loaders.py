@@ -7,6 +7,7 @@ import collections
 import concurrent.futures
 import json
 import multiprocessing
+import multiprocessing.pool
 import os
 import pathlib
 import queue
@@ -29,6 +30,7 @@ KEYS = [range(at, at + BATCH) for at in range(0, SAMPLES, BATCH)]
 told = open(os.environ.setdefault("OWN_LOADERS_TOLD", os.path.join(tempfile.mkdtemp(), "told")), "ab+", buffering=0)
 model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
 pool = concurrent.futures.ThreadPoolExecutor(2)
+threads = multiprocessing.pool.ThreadPool(2) if "of_thread_pool" in sys.argv else None
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 waits = []
 
@@ -170,6 +172,12 @@ def of_prefetch():
 def of_map():
     """Python's own iterator, of the results of a pool of threads."""
     return pool.map(made, KEYS)
+
+
+def of_thread_pool():
+    """Of multiprocessing's pool of threads, which were started before and wait for tasks as long as they live."""
+    for keys in KEYS:
+        yield torch.tensor(threads.map(load, keys))
 
 
 def of_processes():
