@@ -124,6 +124,44 @@ TEST_CASE("memory: storages live from the operator that makes them until they ar
   CHECK_FALSE(step.operators[2].operands[1].written);
 }
 
+TEST_CASE("memory: a view neither reads nor writes its storage, what is written in place or to out does") {
+  constexpr std::uint64_t kSlice = 4, kAdd = 5, kOwn = 6;
+  MadeTrace made;
+  define_all(made);
+  const auto hook = [&](std::uint64_t id, const char* name) {
+    made.define<Kind::hook>(1, at(0), id, std::string(name), std::string("libtorch_cpu.so"));
+  };
+  hook(kSlice, "aten::slice");
+  hook(kAdd, "aten::add");
+  hook(kOwn, "mine::scale");
+  ThreadWriter thread(made, 1, 1);
+  record_step(thread, at(0), 0, 100);
+  const auto ran = [&](double ms, std::uint64_t name, const std::vector<std::uint64_t>& uses) {
+    for (const std::uint64_t use : uses)
+      thread.record<Kind::operand>(at(ms), use, std::uint64_t{1000}, std::uint64_t{100}, std::uint64_t{0},
+                                   std::uint64_t{0});
+    thread.record<Kind::torch_op>(at(ms + 0.5), name, std::uint64_t{1}, ticks_of(0.5), kForward,
+                                  std::uint64_t{0}, std::uint64_t{0});
+  };
+  constexpr std::uint64_t kFirst = 0, kOut = 6, kResult = 1;
+  ran(1, kSlice, {kFirst, kResult});
+  ran(2, kAdd, {kFirst, kOut, kResult});
+  ran(3, kUpdate, {kFirst, kResult});
+  ran(4, kOwn, {kFirst, kResult});  // not PyTorch's: its name says nothing
+  record_step_end(thread, at(5), 0, 100);
+  thread.flush();
+  Told told(made);
+  REQUIRE(told.steps.size() == 1);
+  const auto& operators = told.steps[0].step.operators;
+  REQUIRE(operators.size() == 4);
+  for (std::size_t k = 0; k < 4; ++k) {
+    REQUIRE(operators[k].operands.size() == 1);
+    CHECK(operators[k].operands[0].read == (k > 0));
+    CHECK(operators[k].operands[0].written == (k > 0));
+  }
+  CHECK(told.steps[0].step.storages[0].uses.size() == 4);
+}
+
 TEST_CASE("memory: the peak, what is alive at it, and the floor") {
   MadeTrace made;
   define_all(made);

@@ -27,7 +27,7 @@ def planned(tracer, tmp_path, *program):
     return path, json.loads(told), json.loads(outcome.stdout)
 
 
-@pytest.mark.parametrize("model", ["mlp", "cnn", "attention"])
+@pytest.mark.parametrize("model", ["mlp", "cnn", "attention", "viewed"])
 def test_plan_that_is_carried_out(tracer, tmp_path, model):
     path, told, truth = planned(tracer, tmp_path, model)
     (run,) = told["runs"]

@@ -3,7 +3,7 @@ much memory of malloc in use rose from the begin of each step to its backward pa
 
     planned_steps.py MODEL [BATCH [STEPS]]
 
-MODEL: mlp, cnn or attention. The activations are most of its memory. Nothing else than autograd holds them in the
+MODEL: mlp, cnn, attention, or viewed, in which what a layer makes is saved only through views of it. The activations are most of its memory. Nothing else than autograd holds them in the
 backward pass.
 """
 import ctypes
@@ -16,7 +16,7 @@ from torch import nn
 from torch.utils.data import ConcatDataset, DataLoader, TensorDataset
 
 MODEL = sys.argv[1]
-BATCH = int(sys.argv[2]) if len(sys.argv) > 2 else 1024 if MODEL == "mlp" else 64
+BATCH = int(sys.argv[2]) if len(sys.argv) > 2 else 1024 if MODEL in ("mlp", "viewed") else 64
 STEPS = int(sys.argv[3]) if len(sys.argv) > 3 else 12
 
 
@@ -34,7 +34,25 @@ class Block(nn.Module):
         return x + self.narrow(torch.nn.functional.gelu(self.wide(self.second(x))))
 
 
+class Viewed(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, x):
+        half = x.shape[1] // 2
+        for number, layer in enumerate(self.layers):
+            y = layer(x)
+            if number % 2 == 0:
+                x = torch.cat([y[:, :half].sin(), y[:, half:].cos()], 1)
+            else:
+                x = torch.cat([y.view(2 * y.shape[0], half).tanh().view_as(y).chunk(2, 1)[0], y.t()[half:].t().sin()], 1)
+        return x
+
+
 def make_model():
+    if MODEL == "viewed":
+        return nn.Sequential(nn.Flatten(), nn.Linear(768, 256), Viewed(256), nn.Linear(256, 10))
     if MODEL == "mlp":
         return nn.Sequential(nn.Flatten(), nn.Linear(768, 256), nn.ReLU(), nn.Linear(256, 256), nn.Tanh(),
                              nn.Linear(256, 256), nn.GELU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10))

@@ -22,7 +22,7 @@ constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return pages_of(bytes
 
 enum class Phase : std::uint8_t { forward, backward, optimizer };
 
-// What an operator does with one storage.
+// What an operator does with one storage; neither: it only makes a view of it.
 struct Operand {
   std::size_t storage = 0;  // index into Step::storages
   bool read = false;        // an input

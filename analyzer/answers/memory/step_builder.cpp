@@ -95,12 +95,36 @@ void StepBuilder::settle_blocks(std::uint64_t begin, std::size_t index, const Op
   released_since_.clear();
 }
 
+// Whether the operator only looks at its first argument in another way: all that it gives back is that
+// argument's storage. One that changes an argument has a name that ends in _, by PyTorch's convention, or
+// has what it writes to (out) behind its first argument.
+bool StepBuilder::only_views(const Operator& made) const {
+  if (!made.name.starts_with("aten::") || made.name.ends_with('_')) return false;
+  bool any = false;
+  for (const Pending& result : pending_) {
+    if (!result.result) continue;
+    bool first = false;
+    for (const Pending& argument : pending_) {
+      if (argument.result || argument.block != result.block) continue;
+      if (argument.argument != 0) return false;
+      first = true;
+    }
+    if (!first) return false;
+    any = true;
+  }
+  return any;
+}
+
 void StepBuilder::add_operands(Operator& made) {
   const bool any_result =
       std::any_of(pending_.begin(), pending_.end(), [](const Pending& p) { return p.result; });
   // By PyTorch's convention, a function whose name ends in _ changes its first argument. Those that give
   // something back give that; those of lists (_foreach_add_) give nothing.
   const bool changes_first = !any_result && made.name.ends_with('_');
+  const bool views = only_views(made);
+  std::set<std::size_t> viewed;
+  for (const Pending& pending : pending_)
+    if (views && pending.result) viewed.insert(pending.block);
   for (const Pending& pending : pending_) {
     Block& block = blocks_[pending.block];
     if (block.uses.empty() || block.uses.back() != made_.step.operators.size()) {
@@ -108,6 +132,7 @@ void StepBuilder::add_operands(Operator& made) {
       block.operand = made.operands.size();
       made.operands.emplace_back().storage = pending.block;
     }
+    if (viewed.contains(pending.block)) continue;  // neither read nor written
     Operand& operand = made.operands[block.operand];
     operand.read = operand.read || !pending.result;
     operand.written = operand.written || pending.result || (changes_first && pending.argument == 0);

@@ -68,6 +68,7 @@ class StepBuilder {
   std::size_t block_of(std::uint64_t address, std::uint64_t bytes);
   void settle_blocks(std::uint64_t begin, std::size_t index, const Operator& made);
   const Form& form(std::uint64_t id);
+  bool only_views(const Operator& made) const;  // of the pending operands
   void add_operands(Operator& made);
   void keep_blocks(std::uint64_t ticks);
   void add_storage(const Block& block, std::uint64_t ticks);

@@ -78,6 +78,7 @@ double Costs::operand(const memory::Step& step, const memory::Operator& op,
     for (const auto& other : op.operands) all += static_cast<double>(step.storages[other.storage].bytes);
     return all > 0 ? op.seconds * (measured->second - 1) * bytes / all : 0;
   }
+  if (!operand.read && !operand.written) return 0;
   double seconds = tier_.latency;
   if (operand.read) seconds += bytes * (1 / tier_.read - 1 / tier_.fast);
   if (operand.written) seconds += bytes * (1 / tier_.write - 1 / tier_.fast);

@@ -33,7 +33,8 @@ class Costs {
 
   // Seconds that the operator takes longer with this operand in slow memory; those of several operands add
   // up. Measured: the operator's extra time, shared out by bytes. Else modelled: what is read and written
-  // takes its bytes over the slow instead of the fast bandwidth, and each operand the latency.
+  // takes its bytes over the slow instead of the fast bandwidth, and each operand the latency; a view,
+  // nothing.
   double operand(const memory::Step& step, const memory::Operator& op, const memory::Operand& operand) const;
 
   // Seconds of a move of a block between operators.
