@@ -266,3 +266,19 @@ def test_step_that_is_not_there(tracer):
 def test_negative_count(command):
     outcome = harness.run([harness.ANALYZE, *command, "-1"])
     assert outcome.code == 2 and b"-1" in outcome.stderr and b"is less than 0" in outcome.stderr
+
+
+@pytest.mark.parametrize("kind", ["main", "backward", "replicas", "part"])
+def test_what_other_threads_do_is_said_to_be_missing(tracer, kind):
+    outcome, trace = tracer.trace(harness.program("memory_threads", kind), LOTUS_STEPS="all")
+    assert outcome.code == 0, outcome.stderr.decode()
+    told = json.loads(memory(trace, "--json"))
+    steps = [step for step in told["steps"] if step["whole"] and step["number"] > 1]
+    assert len(steps) >= 4
+    for step in steps:
+        assert (step["elsewhere_bytes"] != 0) == (kind != "main"), step
+        assert step["trains_elsewhere"] == (kind in ("backward", "replicas")), step
+    text = " ".join(memory(trace, "--step", str(steps[0]["number"])).split())
+    assert ("Operators and memory of other threads are not recorded" in text) == (kind != "main")
+    assert ("No backward pass ran in the main thread" in text) == (kind in ("backward", "replicas"))
+    assert "if nothing is trained here" not in text

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "answers/memory/views.hpp"
 #include "text/escape.hpp"
@@ -91,6 +92,23 @@ std::uint64_t in_role(const MemoryAnswer& answer, Role role) {
   return found == answer.by_role.end() ? 0 : found->second;
 }
 
+// What other threads do is not recorded: what follows is then of a part of the step.
+void tell_elsewhere(const RecordedStep& step, std::vector<std::string>& out) {
+  if (step.elsewhere == 0) return;
+  const auto bytes = static_cast<double>(step.elsewhere);
+  out.push_back(fmt::format(
+      "{}: when the step ended, {} {} were in use than what the main thread made and released leaves. "
+      "Operators and memory of other threads are not recorded, so the peak may be higher, and its lines and "
+      "kinds are those of the main thread alone.{}",
+      step.trains_elsewhere()
+          ? "No backward pass ran in the main thread, though the optimizer did, and other threads made or "
+            "released memory"
+          : "Other threads made or released memory in this step",
+      human_bytes(std::abs(bytes)), bytes > 0 ? "more" : "less",
+      step.trains_elsewhere() ? " Call backward() in the main thread for a recording that has all of it."
+                              : ""));
+}
+
 void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out) {
   const std::uint64_t of_batch = in_role(answer, Role::activation) + in_role(answer, Role::backward) +
                                  in_role(answer, Role::batch) + answer.workspace_at_peak;
@@ -99,7 +117,7 @@ void tell_activations(const MemoryAnswer& answer, std::vector<std::string>& out)
   if (peak <= 0 || static_cast<double>(of_batch) < kMostlyActivations * in_step ||
       static_cast<double>(of_batch) < kLeastOfPeak * peak)
     return;
-  const std::string instead = answer.step->trains()
+  const std::string instead = answer.step->trains() || answer.step->trains_elsewhere()
                                   ? "a smaller batch with gradients summed over several, "
                                     "torch.utils.checkpoint around the parts of the "
                                     "model that make most of it, or a smaller type (bfloat16)"
@@ -191,6 +209,7 @@ std::vector<std::string> memory_findings(const std::vector<RecordedStep>& steps,
   std::uint64_t last = 0;
   for (const RecordedStep& step : steps)
     if (step.process == answer.step->process) last = std::max(last, step.step.number);
+  tell_elsewhere(*answer.step, out);
   tell_growth(answer.growth, out);
   tell_rise(answer.growth, out);
   tell_end(*answer.step, last, out);

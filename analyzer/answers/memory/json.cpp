@@ -56,6 +56,8 @@ Json step_json(const RecordedStep& step) {
           {"live_before_bytes", step.live_known ? Json(step.live_before) : Json(nullptr)},
           {"live_after_bytes", step.ended && step.live_known ? Json(step.live_after) : Json(nullptr)},
           {"peak_bytes", step.peak_bytes},
+          {"elsewhere_bytes", step.is_whole() && step.live_known ? Json(step.elsewhere) : Json(nullptr)},
+          {"trains_elsewhere", step.trains_elsewhere()},
           {"page_faults", step.ended ? Json(step.faults) : Json(nullptr)},
           {"kernel_s", step.ended ? Json(step.system_s) : Json(nullptr)}};
 }

@@ -80,6 +80,9 @@ struct RecordedStep {
   // seen to use of it.
   std::uint64_t live_before = 0, live_after = 0;
   bool live_known = true;
+  // By how much more was in use at the end than what its thread made and released leaves: what other threads
+  // did, which is not recorded. 0: no more than blocks are larger than was asked for; or not known.
+  std::int64_t elsewhere = 0;
   std::uint64_t faults = 0;  // page faults of its thread
   double system_s = 0;       // CPU time of its thread in the kernel
   Followed followed;
@@ -91,6 +94,8 @@ struct RecordedStep {
   static constexpr std::size_t kNone = ~std::size_t{0};
   bool is_whole() const { return ended && !incomplete; }
   bool trains() const;  // it has a backward pass
+  // Its optimizer ran and no backward pass did, and other threads made or released memory.
+  bool trains_elsewhere() const;
 };
 
 const char* name_of(Phase phase);  // "forward", "backward", "optimizer"

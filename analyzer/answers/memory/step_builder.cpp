@@ -288,6 +288,16 @@ void StepBuilder::draw_live(std::uint64_t ticks) {
     made_.peak_operator = static_cast<std::size_t>(after - made_.ends_s.begin());
 }
 
+void StepBuilder::compare_levels() {
+  if (!made_.is_whole() || !made_.live_known || made_.live_after == kNever) return;
+  // A block may be larger than was asked for, by less than a page.
+  std::int64_t rounding = 64 * 1024;
+  for (const Storage& storage : made_.step.storages)
+    if (storage.older != storage.survives) rounding += static_cast<std::int64_t>(kPage);
+  const auto rest = static_cast<std::int64_t>(made_.live_after - made_.live.back().bytes);
+  if (rest > rounding || rest < -rounding) made_.elsewhere = rest;
+}
+
 RecordedStep StepBuilder::finish(std::uint64_t ticks, std::optional<std::uint64_t> live, bool incomplete) {
   made_.seconds = seconds(ticks);
   made_.ended = live.has_value();
@@ -298,6 +308,7 @@ RecordedStep StepBuilder::finish(std::uint64_t ticks, std::optional<std::uint64_
   find_workspaces();
   find_roles();
   draw_live(ticks);
+  compare_levels();
   keep_untouched();
   // What was older already stays known, unless it was released.
   survivors_ = std::move(before_);

@@ -79,6 +79,7 @@ class StepBuilder {
   Role role_of_older(const Block& block) const;
   void find_roles();
   void draw_live(std::uint64_t ticks);
+  void compare_levels();
 
   const Process& process_;
   const ClockMap& clock_;
