@@ -117,6 +117,24 @@ struct PoolThread {
 };
 constinit PoolThread pool_threads[32] = {};
 
+// As long as it runs, which may be until Python makes it vanish.
+class PoolThreadScope {
+ public:
+  PoolThreadScope(PoolThread& place, const py::Object* queue, StageContext& stage)
+      : place_(place), stage_(stage) {
+    place_ = {queue, &stage};
+  }
+  ~PoolThreadScope() {
+    if (place_.stage == &stage_) place_ = PoolThread{};
+  }
+  PoolThreadScope(const PoolThreadScope&) = delete;
+  PoolThreadScope& operator=(const PoolThreadScope&) = delete;
+
+ private:
+  PoolThread& place_;
+  const StageContext& stage_;
+};
+
 void set_kind(Context& context, Context::Kind kind) {
   context.kind = kind;
   context.place = Context::place_of(kind);
@@ -189,15 +207,10 @@ py::Object* run_pool_thread(Call& call) {
   for (PoolThread& thread : pool_threads)
     if (place == nullptr && thread.queue == nullptr) place = &thread;
   if (queue == nullptr || place == nullptr) return call.run();
-  *place = {queue, &context};
+  const PoolThreadScope known(*place, queue, context);
   if (const Pool* const pool = find_pool(queue)) begin_work(context, pool->owner);
-  py::Object* result = nullptr;
-  {
-    const ContextScope scope(context);
-    result = call.run();
-  }
-  if (place->stage == &context) *place = PoolThread{};
-  return result;
+  const ContextScope scope(context);
+  return call.run();
 }
 
 // The pool's thread may have been started before the pool was given anything for a batch.

@@ -29,8 +29,8 @@ std::string why_taken_elsewhere(const LoaderFinding& finding) {
       "How long training waits for its data is not known: the batches of the DataLoader{} are taken by "
       "another thread of training's process ({}), which trains nothing itself and hands them on, as "
       "prefetching ones do; what that thread waits is no wait of training's. What would tell: the time "
-      "around "
-      "the call that gives training a batch, or a run in which training itself goes through the DataLoader",
+      "around the call that gives training a batch, or a run in which training itself goes through the "
+      "DataLoader",
       place_of(finding), name_of(finding.taker, *finding.training));
 }
 
