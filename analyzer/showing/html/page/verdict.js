@@ -65,9 +65,9 @@ function firstChange(verdict) {
       'div.card.first', {id: 'first-change'},
       el('div',
          el('div.label',
-            !advice     ? 'What to change' :
-                nothing ? 'Nothing to change' :
-                          'Change first'),
+            !advice || (nothing && verdict.bound === 'input') ? 'What to change' :
+                nothing                                       ? 'Nothing to change' :
+                                                                'Change first'),
          el('p.say', say, gain), more.length ? el('ul.also', el('li', el('b', 'Or, each by itself')), more) : null),
       nothing || verdict.images_per_s == null ?
           el('div.compare',
@@ -102,16 +102,18 @@ function fourNumbers() {
   const {verdict, trace, workers} = report;
   const busy = busyPercent(workers);
   const loaderWorkers = verdict.workers;
+  const notKnown =
+      report.loaders.some(l => l.taken_elsewhere) ? 'not known: another thread takes the batches' : null;
+  const noRate = notKnown ??
+      (report.loaders.some(l => l.library) ? "not known: only PyTorch's loaders are replayed" : 'too few batches to tell');
   return el(
       'div.numbers',
       number(
           'rate', upperFirst(`${verdict.unit ?? 'samples'} per second`), rateText(verdict.images_per_s), '',
-          verdict.images_per_s == null ? 'too few batches to tell' : 'while training ran'),
+          verdict.images_per_s == null ? noRate : 'while training ran'),
       number(
           'waited', 'Waited for data', percentText(verdict.waited_percent), '',
-          verdict.waited_percent == null ?
-              (report.loaders.some(l => l.taken_elsewhere) ? 'not known: another thread takes the batches' :
-                                                             'no training loop was seen') :
+          verdict.waited_percent == null ? notKnown ?? 'no training loop was seen' :
                                            `${timeText(1e3 * verdict.waited_s)} of ${timeText(1e3 * verdict.loop_s)}`,
           verdict.waited_percent >= 15 ? '.bad' : ''),
       number(
@@ -178,8 +180,10 @@ function drawVerdict() {
   const [claim, support] = onlyRegion ? [flowClaim, verdict.message] : sentenceParts(verdict);
   const [state, tone] = onlyRegion ? ['Control flow', 'var(--c0)'] : judged ? BOUNDS[verdict.bound] : [unjudged, 'var(--c9)'];
   const flowLine = controlFlowLine(onlyRegion ? flowSupport.join(' ') : report.control_flow);
+  // Other libraries' loaders make them out of sight.
+  const batches = report.batches.count || report.loaders.reduce((sum, l) => sum + l.batches, 0);
   const amount = onlyRegion ? `${countText(firstRegion.calls)} calls` :
-                              `${countText(report.batches.count)} batches` +
+                              `${countText(batches)} batches` +
           (report.batches.samples == null ? '' : ` · ${countText(report.batches.samples)} samples`);
   const damage = trace.truncated ?
       el('p.missing', 'The trace was cut off or is still being written: this is what it says up to there.') :
