@@ -15,6 +15,8 @@ import time
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from threads_of import in_threads
+
 EPOCHS, BATCHES, SIZE = 2, 16, 4
 taken = []
 
@@ -61,14 +63,6 @@ def prefetched(batches):
     thread.start()
     yield from iter(got.get, None)
     thread.join()
-
-
-def in_threads(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def prefetch():

@@ -4,21 +4,14 @@ KIND: main, all in the main thread; backward, the backward pass in another one; 
 its own, as torch.nn.DataParallel has it; part, the second half of the model in another thread.
 """
 import sys
-import threading
 
 import torch
 from torch import nn
 
+from threads_of import in_threads
+
 KIND = sys.argv[1]
 BATCH, WIDTH, STEPS = 2048, 256, 8
-
-
-def in_threads(*functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def loss_of(output, begin=0, end=BATCH):

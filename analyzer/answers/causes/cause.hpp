@@ -61,6 +61,8 @@ struct Judgement {
   bool urgent = false;
   // Is told after all others that hold: they would remain without it.
   bool aside = false;
+  // What it blames is in no trial, as it runs beside the fetches: the row's one answers something else.
+  bool untried = false;
   std::string words;     // printable: the cause with its numbers, or why it is not the cause
   std::string change{};  // instead of the row's; empty: that one
   std::vector<Evidence> evidence{};

@@ -135,20 +135,13 @@ std::string unsure_of(const Case& c, const Trial& trial) {
       trial.change, c.trials()->replay().rate_error_percent());
 }
 
-// An operation that runs beside the fetches is in no trial.
-bool is_tried(const Trials& trials, const Judged& first) {
-  const auto& evidence = first.judgement.evidence;
-  return first.cause != Cause::op || evidence.empty() ||
-         evidence.front().words == escaped(trials.top_op().name);
-}
-
 // The advice to the first cause. Where no trial gains for certain, its own change, without a prediction.
 Advice first_advice(const Case& c, const Judged& first) {
   const CauseRow& row = row_of(first.cause);
   const std::string& why = first.judgement.words;
   if (c.trials()) {
     const Trial* trial = answer_of(*c.trials(), first.cause);
-    if (trial != nullptr && trial->gain > 0 && is_tried(*c.trials(), first)) {
+    if (trial != nullptr && trial->gain > 0 && !first.judgement.untried) {
       Advice advice = advice_of(c, *trial);
       const std::string& change = first.judgement.change;
       advice.message = why + (change.empty() ? "" : "; " + change) + ": " +

@@ -210,10 +210,6 @@ std::string words_of_op(const Case& c, const FetchPart& op, Judgement& out) {
                      name);
 }
 
-}  // namespace
-
-namespace {
-
 // The operation that takes longest, if it runs in threads beside the fetches only, and these wait meanwhile:
 // what computes in the fetch leaves room for it. The replay knows nothing of it. nullptr: it is in fetches.
 const OpFinding* longest_beside(const Case& c, const OpFinding* longest) {
@@ -229,6 +225,7 @@ const OpFinding* longest_beside(const Case& c, const OpFinding* longest) {
 Judgement judge_op_beside(const Case& c, const OpFinding& op) {
   const double share = op.fetch_self / c.findings().fetch_time;
   Judgement out = judge_by_share(c, share, escaped(op.op.name));
+  out.untried = true;
   out.words += ", in a thread beside it";
   out.evidence = {{"operation", 0, "", escaped(op.op.name)}, {"of making a batch", 100 * share, "percent"}};
   return out;
